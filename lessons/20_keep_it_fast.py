@@ -12,6 +12,7 @@ from statistics import median
 from tempfile import TemporaryDirectory
 
 from harness.paired.duel import Duel, Finding, duel
+from harness.paired.rounds import by_pair
 from lessons.engine.api import Figures, Interval, Lacking, Rows, load
 from lessons.engine.command import main
 from lessons.probes.gated_project import PrintedRun, lacking_git, run_gate
@@ -157,20 +158,24 @@ def test_sum():
 """
 
 
-def gate() -> PrintedRun | None:
+def compare(old: str, new: str, *more: str) -> PrintedRun | None:
     if lacking_git():
         return None
-    old = "def parse(x): return [y.strip() for y in x.split(',')]"
-    new = old.replace("strip()", "strip().strip()")
     files = {"words.py": old, "test_words.py": benchmarks()}
     options = "--duel-allow=3%", "--duel-limit=2"
-    return run_gate(files, {"words.py": new}, *options)
+    return run_gate(files, {"words.py": new}, *options, *more)
+
+
+def gate() -> PrintedRun | None:
+    old = "def parse(x): return [y.strip() for y in x.split(',')]"
+    new = old.replace("strip()", "strip().strip()")
+    return compare(old, new)
 
 
 def gate_figures(found: PrintedRun | None) -> Figures | Lacking:
     if found is None:
         return Lacking(lacking_git())
-    verdicts = {one["name"].rpartition("::")[2]: one["verdict"] for one in found.report["outcomes"]}
+    verdicts = {one.name.rpartition("::")[2]: one.verdict for one in found.run.outcomes}
     slower = " ".join(name for name, verdict in verdicts.items() if verdict == "slower")
     return {
         "table": found.table,
@@ -182,24 +187,16 @@ def gate_figures(found: PrintedRun | None) -> Figures | Lacking:
 
 # ── 6 ──────────────────────────────────────────────────────────────────────────────────────────
 def beside_unused() -> PrintedRun | None:
-    if lacking_git():
-        return None
     used = "def parse(x): return [y.strip() for y in x.split(',')]\n"
     unused = "def unused(x): return {n: x for n in range(9)}\n"
-    files = {"words.py": used, "test_words.py": benchmarks()}
-    changed = {"words.py": unused + used}
-    options = "--duel-allow=3%", "--duel-limit=2", "-k", "parse"
-    return run_gate(files, changed, *options)
+    return compare(used, unused + used, "-k", "parse")
 
 
 def beside_unused_figures(found: PrintedRun | None) -> Figures | Lacking:
     if found is None:
         return Lacking(lacking_git())
-    rounds = found.report["outcomes"][0]["rounds"]
-    changes: dict[int, list[float]] = {}
-    for pair, base, here in zip(rounds["pair"], rounds["base"], rounds["here"], strict=True):
-        changes.setdefault(pair, []).append(here / base - 1)
-    pairs = [*map(median, changes.values())]
+    rounds = by_pair(found.run.outcomes[0].rounds).values()
+    pairs = [median(each.here / each.base - 1 for each in of_pair) for of_pair in rounds]
     return {
         "pairs": Rows([(min(pairs), median(pairs), max(pairs))]),
         "number": len(pairs),

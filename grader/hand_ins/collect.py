@@ -25,7 +25,7 @@ from grader.hand_ins import archives, parents
 from grader.hand_ins.archives import Item
 from grader.hand_ins.attempts import READERS, Location, submissions_in
 from grader.hand_ins.entries import below, is_junk, on_disk
-from grader.hand_ins.layouts import LayoutEntry, recognised, told
+from grader.hand_ins.layouts import LayoutClaim, counts_by_layout, recognised
 from grader.hand_ins.left_out import LessonNames, LessonOf
 from grader.hand_ins.metadata import sender
 from grader.hand_ins.reader import Collection, HandInReader, StudentOf
@@ -73,7 +73,7 @@ def collect(
     hidden = ", ".join(one for one, item in inside.items() if one not in items and item.is_folder and one != _OF_MACOS)
     reader.notes += [f"{hidden}: ignored, because systems and tools make folders of such names"] * bool(hidden)
     senders = {items[entry].entry.shown: claim.senders for entry, claim in claims.items()}
-    found = replace(reader.collection(told(claims)), senders=senders)
+    found = replace(reader.collection(counts_by_layout(claims)), senders=senders)
     if require and not (found.submissions or found.unchanged):
         expected = f"{folder}/<student>/{lessons[0]}.py or {folder}/<student>.zip"
         left = "".join(f" {one.path} was left out: {one.why}" for one in found.left_out if one.misnamed)
@@ -96,7 +96,7 @@ def collect_one(
     shown = student if folder.is_dir() else folder.name
     entry = on_disk(folder, Path(os.path.realpath(folder)).parent, (folder.name,), shown)
     item = Item(entry, lambda ignored: below(folder, shown, ignored))
-    reader.read_item(LayoutEntry("", (sender(student),), "" if item.is_folder else folder.name, student), item)
+    reader.read_item(LayoutClaim("", (sender(student),), "" if item.is_folder else folder.name, student), item)
     return reader.collection("")
 
 

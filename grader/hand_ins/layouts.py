@@ -26,8 +26,8 @@ _OWN: Final = frozenset({TimeSource.FOLDER, TimeSource.FILE})
 
 
 @dataclass(frozen=True, slots=True)
-class LayoutEntry:
-    """An entry of a class's folder, as a layout understands it. Without `senders`, it belongs to no student.
+class LayoutClaim:
+    """What a layout understands about an entry of a class's folder. Without `senders`, it belongs to no student.
 
     `name` is the file's name as the student wrote it, and "" for a folder. `hand_in` is the same for the files that
     were handed in together. `at` is the platform's time in UTC, and `source` says why there is none. `own` are the
@@ -46,7 +46,7 @@ class LayoutEntry:
     unread: str = ""
 
 
-def recognised(items: Items, zone: tzinfo, parent: str = "") -> dict[str, LayoutEntry]:
+def recognised(items: Items, zone: tzinfo, parent: str = "") -> dict[str, LayoutClaim]:
     """Return a claim for each entry of a class's folder. `parent` is the folder's own name."""
     claims = platforms(items, zone)
     for layout in (_github, _plain):
@@ -55,15 +55,15 @@ def recognised(items: Items, zone: tzinfo, parent: str = "") -> dict[str, Layout
     return _with_different_labels(both)
 
 
-def platforms(items: Items, zone: tzinfo = UTC) -> dict[str, LayoutEntry]:
+def platforms(items: Items, zone: tzinfo = UTC) -> dict[str, LayoutClaim]:
     """Return a claim for each entry that a learning platform has written."""
-    claims: dict[str, LayoutEntry] = {}
+    claims: dict[str, LayoutClaim] = {}
     for layout in (_gradescope, _moodle, _brightspace, _blackboard, _canvas):
         claims |= layout({name: item for name, item in items.items() if name not in claims}, zone, "")
     return claims
 
 
-def _with_different_labels(claims: Mapping[str, LayoutEntry]) -> dict[str, LayoutEntry]:
+def _with_different_labels(claims: Mapping[str, LayoutClaim]) -> dict[str, LayoutClaim]:
     people: dict[tuple[str, str], set[str]] = {}
     for claim in claims.values():
         for one in claim.senders:
@@ -77,16 +77,16 @@ def _with_different_labels(claims: Mapping[str, LayoutEntry]) -> dict[str, Layou
     return {name: replace(claim, senders=senders[name]) for name, claim in claims.items()}
 
 
-def _gradescope(items: Items, zone: tzinfo, _parent: str) -> Iterator[tuple[str, LayoutEntry]]:
+def _gradescope(items: Items, zone: tzinfo, _parent: str) -> Iterator[tuple[str, LayoutClaim]]:
     if not (file := items.get(metadata.GRADESCOPE)) or file.is_folder:
         return
-    yield metadata.GRADESCOPE, LayoutEntry("Gradescope", (), "", "", about=True)
+    yield metadata.GRADESCOPE, LayoutClaim("Gradescope", (), "", "", about=True)
     found = metadata.gradescope(file.entry)
     for name in items:
         if name in found or re.fullmatch(r"submission_\d+", name):
             people, created = found.get(name, ((), ""))
             at = read_time(created, zone)
-            yield name, LayoutEntry("Gradescope", people or (sender(name),), "", name, at, unread="" if at else created)
+            yield name, LayoutClaim("Gradescope", people or (sender(name),), "", name, at, unread="" if at else created)
 
 
 _MOODLE = re.compile(
@@ -94,13 +94,13 @@ _MOODLE = re.compile(
 )
 
 
-def _moodle(items: Items, zone: tzinfo, _parent: str) -> Iterator[tuple[str, LayoutEntry]]:
+def _moodle(items: Items, zone: tzinfo, _parent: str) -> Iterator[tuple[str, LayoutClaim]]:
     found = {name: match for name in items if (match := _MOODLE.fullmatch(name))}
     times: dict[str, str] = {}
     for name, item in items.items() if found else ():
         if name.casefold().endswith(".csv") and (rows := metadata.moodle_times(item.entry)):
             times |= rows
-            yield name, LayoutEntry("Moodle", (), "", "", about=True)
+            yield name, LayoutClaim("Moodle", (), "", "", about=True)
     for name, match in found.items():
         written = times.get(match["id"], "").strip(" -")
         at = read_time(written, zone)
@@ -108,10 +108,10 @@ def _moodle(items: Items, zone: tzinfo, _parent: str) -> Iterator[tuple[str, Lay
         team, _, member = full.partition("-")  # a team's name is before the names of its members
         who = sender(full, member if " " in member and re.search(r"[\d ]", team) else full, match["id"])
         hand_in, own, unread = f"Moodle {match['id']}", frozenset({TimeSource.FILE}), "" if at else written
-        yield name, LayoutEntry("Moodle", (who,), match["rest"] or "", hand_in, at, own=own, unread=unread)
+        yield name, LayoutClaim("Moodle", (who,), match["rest"] or "", hand_in, at, own=own, unread=unread)
 
 
-def _brightspace(items: Items, zone: tzinfo, _parent: str) -> Iterator[tuple[str, LayoutEntry]]:
+def _brightspace(items: Items, zone: tzinfo, _parent: str) -> Iterator[tuple[str, LayoutClaim]]:
     for name in items:
         first, *parts = name.split(" - ")
         if not re.fullmatch(r"\d+-\d+", first) or len(parts) < 2:
@@ -122,15 +122,15 @@ def _brightspace(items: Items, zone: tzinfo, _parent: str) -> Iterator[tuple[str
         full = " - ".join(part for part in parts[: place or 1] if part not in ids)
         who = sender(full, full, first.partition("-")[0], *ids)
         unread = "" if at else parts[1]
-        yield name, LayoutEntry("Brightspace", (who,), file, name.removesuffix(f" - {file}"), at, unread=unread)
+        yield name, LayoutClaim("Brightspace", (who,), file, name.removesuffix(f" - {file}"), at, unread=unread)
     if "index.html" in items and any(re.match(r"\d+-\d+ - ", name) for name in items):
-        yield "index.html", LayoutEntry("Brightspace", (), "", "", about=True)
+        yield "index.html", LayoutClaim("Brightspace", (), "", "", about=True)
 
 
 _BLACKBOARD = re.compile(r"(?P<head>.+)_attempt_(?P<at>\d{4}(?:-\d\d){5})(?:_(?P<rest>.+)|\.txt)", re.DOTALL)
 
 
-def _blackboard(items: Items, zone: tzinfo, _parent: str) -> Iterator[tuple[str, LayoutEntry]]:
+def _blackboard(items: Items, zone: tzinfo, _parent: str) -> Iterator[tuple[str, LayoutClaim]]:
     found = {name: match for name in items if (match := _BLACKBOARD.fullmatch(name))}
     common = os.path.commonprefix([match["head"] for match in found.values()])  # noqa: RUF071 - of texts
     people = {
@@ -143,7 +143,7 @@ def _blackboard(items: Items, zone: tzinfo, _parent: str) -> Iterator[tuple[str,
         login = login if login and head.endswith(f"_{login}") else head[start:]
         who, at = sender(login, full, login), read_time(match["at"], zone)
         hand_in, about = f"{head} {match['at']}", not match["rest"]
-        yield name, LayoutEntry("Blackboard", (who,), match["rest"] or "", hand_in, at, about=about)
+        yield name, LayoutClaim("Blackboard", (who,), match["rest"] or "", hand_in, at, about=about)
 
 
 _CANVAS = re.compile(
@@ -153,7 +153,7 @@ _CANVAS = re.compile(
 )
 
 
-def _canvas(items: Items, _zone: tzinfo, _parent: str) -> Iterator[tuple[str, LayoutEntry]]:
+def _canvas(items: Items, _zone: tzinfo, _parent: str) -> Iterator[tuple[str, LayoutClaim]]:
     for name, item in items.items():
         match = _CANVAS.fullmatch(name)
         if item.is_folder or not match or not (match["name"] or match["id"].startswith("anon_")):
@@ -161,10 +161,10 @@ def _canvas(items: Items, _zone: tzinfo, _parent: str) -> Iterator[tuple[str, La
         who = sender("_".join(filter(None, (match["name"], match["id"]))), match["name"] or "", match["id"])
         file = match["text"] or match["stem"] + (match["suffix"] or "")
         late = TimeSource.LATE_MARK if match["late"] else TimeSource.UNKNOWN
-        yield name, LayoutEntry("Canvas", (who,), file, f"Canvas {match['id']}", source=late)
+        yield name, LayoutClaim("Canvas", (who,), file, f"Canvas {match['id']}", source=late)
 
 
-def _github(items: Items, _zone: tzinfo, parent: str) -> Iterator[tuple[str, LayoutEntry]]:
+def _github(items: Items, _zone: tzinfo, parent: str) -> Iterator[tuple[str, LayoutClaim]]:
     """Claim the clones of the repositories of an assignment, such as `hw1-ada`: their names have the same beginning."""
     clones = [name for name, item in items.items() if item.is_clone]
     assignment = parent.removesuffix("-submissions")
@@ -173,19 +173,19 @@ def _github(items: Items, _zone: tzinfo, parent: str) -> Iterator[tuple[str, Lay
     if start and clones and all(name.startswith(start) and name != start for name in clones):
         for name in clones:
             login = name.removeprefix(start)
-            yield name, LayoutEntry("GitHub Classroom", (sender(login, "", login),), "", name)
+            yield name, LayoutClaim("GitHub Classroom", (sender(login, "", login),), "", name)
 
 
-def _plain(items: Items, _zone: tzinfo, _parent: str) -> Iterator[tuple[str, LayoutEntry]]:
+def _plain(items: Items, _zone: tzinfo, _parent: str) -> Iterator[tuple[str, LayoutClaim]]:
     for name, item in items.items():
         label = name[:-4] if archives.is_zip(name) else student_of_archive(name)
         if item.is_folder or (item.entry.kind is Kind.LINK and not label and not name.endswith(SUFFIXES)):
             label = name
         who = [sender(label, label)] if label else []
-        yield name, LayoutEntry(PLAIN, tuple(who), "" if item.is_folder else name, name, own=_OWN)
+        yield name, LayoutClaim(PLAIN, tuple(who), "" if item.is_folder else name, name, own=_OWN)
 
 
-def unread_times(claims: Iterable[LayoutEntry]) -> Iterator[str]:
+def unread_times(claims: Iterable[LayoutClaim]) -> Iterator[str]:
     """Yield a sentence on the hand-ins of each platform whose times could not be read."""
     found: dict[str, list[str]] = {}
     for claim in (one for one in claims if one.unread):
@@ -195,7 +195,7 @@ def unread_times(claims: Iterable[LayoutEntry]) -> Iterator[str]:
         yield f"{layout} wrote {times}. Export the hand-ins again, with English as your language on the platform."
 
 
-def told(claims: Mapping[str, LayoutEntry]) -> str:
+def counts_by_layout(claims: Mapping[str, LayoutClaim]) -> str:
     """Return which layouts were recognised, such as "Canvas (30), Moodle (2)"."""
     counted = Counter(claim.layout for claim in claims.values() if claim.senders and not claim.about)
     return ", ".join(f"{layout} ({count:,})" if len(counted) > 1 else layout for layout, count in counted.most_common())

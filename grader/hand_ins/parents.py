@@ -10,7 +10,7 @@ from typing import Final
 
 from grader.hand_ins.archives import Item
 from grader.hand_ins.entries import FolderEntry, Kind
-from grader.hand_ins.layouts import PLAIN, LayoutEntry, platforms
+from grader.hand_ins.layouts import PLAIN, LayoutClaim, platforms
 from grader.hand_ins.left_out import folded
 from grader.hand_ins.metadata import GRADESCOPE
 from harness.errors import UsageError
@@ -54,7 +54,7 @@ class Inside:
 
 
 def classes(
-    claims: Mapping[str, LayoutEntry], found: Mapping[str, Inside], lessons: Collection[str], zipped: str = ""
+    claims: Mapping[str, LayoutClaim], found: Mapping[str, Inside], lessons: Collection[str], zipped: str = ""
 ) -> list[str]:
     """Return the names of the folders and zips that hold classes and not the files of a student.
 

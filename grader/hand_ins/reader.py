@@ -13,7 +13,7 @@ from grader.hand_ins import archives, left_out, originals
 from grader.hand_ins.archives import Item
 from grader.hand_ins.attempts import Location, disagreements, distinct, submissions_in
 from grader.hand_ins.entries import FolderEntry, Kind, summary
-from grader.hand_ins.layouts import Items, LayoutEntry, unread_times
+from grader.hand_ins.layouts import Items, LayoutClaim, unread_times
 from grader.hand_ins.left_out import LessonNames
 from grader.hand_ins.manifest import NAME as MANIFEST
 from grader.hand_ins.manifest import Manifest
@@ -103,7 +103,7 @@ class HandInReader:
             layout,
         )
 
-    def read(self, claims: Mapping[str, LayoutEntry], items: Items) -> dict[str, Inside]:
+    def read(self, claims: Mapping[str, LayoutClaim], items: Items) -> dict[str, Inside]:
         """Read the entries of a class's folder. Return what each folder and zip in it holds."""
         for name, claim in claims.items():
             self.read_item(claim, items[name])
@@ -123,7 +123,7 @@ class HandInReader:
         except Exception as error:  # noqa: BLE001 - a refusal, or any fault of the grader
             self._add(place, place.failed("", error))
 
-    def read_item(self, claim: LayoutEntry, item: Item) -> None:
+    def read_item(self, claim: LayoutClaim, item: Item) -> None:
         """Read an entry of the class's folder: the folder, zip or file of a student, or another file."""
         entry, name = item.entry, claim.name or item.entry.name
         self._ends_s = thread_time() + READ_S

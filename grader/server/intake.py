@@ -26,7 +26,7 @@ from grader.course.roster import Roster
 from grader.files import storable
 from grader.hand_ins.archives import Item
 from grader.hand_ins.entries import on_disk
-from grader.hand_ins.layouts import LayoutEntry
+from grader.hand_ins.layouts import LayoutClaim
 from grader.hand_ins.left_out import SUFFIXES, LessonNames
 from grader.hand_ins.reader import Collection, HandInReader
 from grader.records import Sender, Submission, TimeSource
@@ -184,7 +184,7 @@ def collected(course: CourseFolder, receipt: Receipt) -> Collection:
     reader = HandInReader(_names(), "", student_of=lambda _: receipt.student)
     path = course.hand_ins / receipt.path
     entry = on_disk(path, Path(os.path.realpath(path.parent)), (path.name,), receipt.path)
-    claim = LayoutEntry("", (Sender(receipt.student),), path.name, "", receipt.at, TimeSource.PLATFORM)
+    claim = LayoutClaim("", (Sender(receipt.student),), path.name, "", receipt.at, TimeSource.PLATFORM)
     reader.read_item(claim, Item(entry))
     return reader.collection("")
 

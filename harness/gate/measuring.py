@@ -67,7 +67,7 @@ def measure_once(sides: tuple[GateSide, GateSide], benchmark: GateBenchmark, err
     """
     with lane() as held:
         own = _Measurements(GateCost.CPU, error, held.core, random.Random())
-        return own.all_of(sides, [benchmark], _not_final)[benchmark.name]
+        return own.all_of(sides, [benchmark], _leave_out)[benchmark.name]
 
 
 def judge(
@@ -79,7 +79,7 @@ def judge(
     """
     found = against_base(benchmarks, report)
     slower = [one for one in benchmarks if found[one.name].verdict is GateVerdict.SLOWER]
-    for name, again in against_base(slower, _not_final).items():
+    for name, again in against_base(slower, _leave_out).items():
         found[name] = settled(found[name], again)
         report(found[name])
     timed = [one for one in benchmarks if found[one.name].change]
@@ -133,18 +133,18 @@ class _Measurements:
         return replace(outcome, spent_s=time.monotonic() - began_s, allowed=benchmark.allowed)
 
 
-def _not_final(_: BenchmarkOutcome) -> None:
+def _leave_out(_: BenchmarkOutcome) -> None:
     """Leave out an outcome that is not final."""
 
 
 def _control(base_itself: Compare, benchmark: GateBenchmark) -> tuple[GateControl, ...]:
     """Compare BASE with itself. The control fails if two measurements find a difference in the same direction."""
-    first = base_itself([benchmark], _not_final)[benchmark.name]
+    first = base_itself([benchmark], _leave_out)[benchmark.name]
     if first.change is None:
         return ()
     failed = False
     if first.verdict in {GateVerdict.SLOWER, GateVerdict.FASTER}:
-        failed = base_itself([benchmark], _not_final)[benchmark.name].verdict is first.verdict
+        failed = base_itself([benchmark], _leave_out)[benchmark.name].verdict is first.verdict
     return (GateControl(benchmark.name, first.change, failed=failed),)
 
 

@@ -30,7 +30,7 @@ SLOW_S: Final = 2e-3
 """A call of this length or more is its own block."""
 
 MOST_LIMITS: Final = 3.0
-"""A benchmark with slow calls, or one that looks slower, may take this many times its limit."""
+"""A benchmark with slow calls, or one that seems to be slower, may take this many times its limit."""
 
 _MOST_S: Final = 4e-3  # the length of a block of several calls with the untimed code before and after each
 _LAYOUT_S: Final = 0.04  # the time in each memory layout of a pair
@@ -107,11 +107,11 @@ def compare(
 
     def fitting(known: Estimate) -> float:
         pairs, spent_s = known.pairs, clocks.wall() - began_s
-        usual, most = (
+        in_limit, in_more = (
             pairs + workers.fitting(pairs, limit_s - spent_s, spent_s / pairs)
             for limit_s in (benchmark.limit_s, MOST_LIMITS * benchmark.limit_s)
         )
-        return most_pairs(known, benchmark.allowed, usual, most)
+        return most_pairs(known, benchmark.allowed, in_limit, in_more)
 
     known, index = decide(ratios, error, benchmark.allowed, fitting)
     return TimedBenchmark(tuple(chain.from_iterable(timed)), known, index, leaked)
@@ -141,8 +141,8 @@ def _timed(
         until_s, layout_s = clocks.wall() + pair_s, pair_s / max(1, round(pair_s / _LAYOUT_S))
         while not rounds or clocks.wall() < until_s or workers.is_preparing(number + 1):
             standing.new_layout(workers.rng.getrandbits(32))
-            began_s, timed = clocks.wall(), len(rounds)
-            while len(rounds) == timed or clocks.wall() - began_s < layout_s:
+            began_s, before = clocks.wall(), len(rounds)
+            while len(rounds) == before or clocks.wall() - began_s < layout_s:
                 rounds.append(standing.play(base_first=workers.rng.random() < 0.5))
     bind(pair, workers.cores)
     return rounds

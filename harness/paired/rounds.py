@@ -9,7 +9,7 @@ import random
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from harness.machine import clocks
 from harness.machine.clocks import Clock
@@ -97,9 +97,20 @@ class Round:
         return self.baseline.wall_s + self.candidate.wall_s
 
 
-def by_pair(rounds: Iterable[Round]) -> dict[int, list[Round]]:
+class OfPair(Protocol):
+    """A round that belongs to a pair of loops or processes."""
+
+    @property
+    def pair(self) -> int:
+        """The number of the pair."""
+
+
+R = TypeVar("R", bound=OfPair)
+
+
+def by_pair(rounds: Iterable[R]) -> dict[int, list[R]]:
     """Return the rounds of each pair by its number, in the order in which the pairs were first measured."""
-    found: dict[int, list[Round]] = {}
+    found: dict[int, list[R]] = {}
     for round_ in rounds:
         found.setdefault(round_.pair, []).append(round_)
     return found

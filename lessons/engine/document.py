@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lessons.engine.predict import Choice
-from lessons.engine.templates import Condition, Place, Template
+from lessons.engine.templates import ClaimCondition, Place, Template
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class ClaimBlock:
 
     id: str
     sentence: str
-    condition: Condition
+    condition: ClaimCondition
     unit: str
     held: Template | None
     refuted: Template | None

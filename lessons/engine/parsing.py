@@ -24,7 +24,7 @@ from lessons.engine.document import (
     Words,
 )
 from lessons.engine.predict import LETTERS, Choice
-from lessons.engine.templates import Condition, DocumentError, Place, Template, formatter
+from lessons.engine.templates import ClaimCondition, DocumentError, Place, Template, formatter
 
 __all__ = ["DocumentError", "load", "parse"]
 
@@ -220,7 +220,7 @@ def _block(part: Part) -> Block:
 def _claim(given: Directive) -> ClaimBlock:
     if not given.argument or not given.text:
         raise given.place.error("A claim needs an id and a sentence.")
-    condition = Condition.parse(given.take("holds"), given.place)
+    condition = ClaimCondition.parse(given.take("holds"), given.place)
     unit = given.take("unit", "number" if condition.at_least != condition.at_most else "count")
     formatter(unit, given.place)
     return given.finish(

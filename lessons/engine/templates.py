@@ -155,7 +155,7 @@ def formatter(unit: str, place: Place) -> Callable[[float], str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
+class ClaimCondition:
     """What a claim says: the figure is within two bounds. A bound is a number or the name of another figure."""
 
     figure: str
@@ -174,7 +174,7 @@ class Condition:
         return (low if isinstance(low, float) else -math.inf, high if isinstance(high, float) else math.inf)
 
     @classmethod
-    def parse(cls, text: str, place: Place) -> "Condition":
+    def parse(cls, text: str, place: Place) -> "ClaimCondition":
         """Return a condition such as `x >= 1.5`, `0.7 <= x <= 1`, `x <= y`, `x == 0` or `x` (x is true)."""
         found = _CONDITION.fullmatch(text)
         if not found:

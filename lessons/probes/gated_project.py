@@ -1,6 +1,5 @@
 """A small project in a git repository of its own, on which a lesson runs `pytest --duel`."""
 
-import json
 import os
 import subprocess
 import sys
@@ -9,9 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from shutil import which
 from tempfile import TemporaryDirectory
-from typing import Any, Final
+from typing import Final
 
 import harness
+from harness.gate.machine_readable import from_json
+from harness.gate.outcomes import GateRun
 
 _GIT: Final = ("git", "-c", "user.name=Ada", "-c", "user.email=ada@example.org", "-c", "init.defaultBranch=main")
 
@@ -21,11 +22,11 @@ _ALONE: Final = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": ""}
 
 @dataclass(frozen=True, slots=True)
 class PrintedRun:
-    """A run of `pytest --duel`: its exit status, the table that it printed, and its JSON file."""
+    """A run of `pytest --duel`: its exit status, the table that it printed, and what its JSON file contains."""
 
     status: int
     table: str
-    report: dict[str, Any]
+    run: GateRun
 
 
 def lacking_git() -> str:
@@ -54,7 +55,7 @@ def run_gate(committed: Mapping[str, str], changed: Mapping[str, str], *options:
         )
         if not report.exists():
             raise RuntimeError(f"pytest --duel wrote no report: {done.stdout}{done.stderr}")
-        return PrintedRun(done.returncode, _table(done.stdout), json.loads(report.read_text(encoding="utf-8")))
+        return PrintedRun(done.returncode, _table(done.stdout), from_json(report.read_text(encoding="utf-8")))
 
 
 def _write(folder: Path, files: Mapping[str, str]) -> None:

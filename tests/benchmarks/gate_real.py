@@ -13,7 +13,6 @@ import argparse
 import subprocess
 import sys
 from collections.abc import Sequence
-from itertools import groupby
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -30,6 +29,7 @@ from rich.console import Console
 from harness.gate.machine_readable import from_json
 from harness.gate.outcomes import BenchmarkOutcome, GateRun
 from harness.gate.settings import ALLOWED, number
+from harness.paired.rounds import by_pair
 from harness.rendering import units
 from harness.rendering.tables import Heads, Table
 
@@ -78,7 +78,7 @@ def one_run(load: str, slower: float, allowed: float, alone: bool, at: int, pyth
 
 
 def _outcome(one: BenchmarkOutcome) -> Record:
-    pairs = [[each.base / each.here for each in rounds] for _, rounds in groupby(one.rounds, lambda each: each.pair)]
+    pairs = [[each.base / each.here for each in rounds] for rounds in by_pair(one.rounds).values()]
     short = {"name": name_of(one), "verdict": one.verdict.value, "again": one.measured_again, "spent_s": one.spent_s}
     measured = one.change and [one.change.measured, one.change.low, one.change.high]
     return {**short, "change": measured, "ratios": [median(each) for each in pairs], "rounds": [*map(len, pairs)]}
