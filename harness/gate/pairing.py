@@ -33,7 +33,7 @@ MOST_LIMITS: Final = 3.0
 """A benchmark with slow calls, or one that seems to be slower, may take this many times its limit."""
 
 _MOST_S: Final = 4e-3  # the length of a block of several calls with the untimed code before and after each
-_LAYOUT_S: Final = 0.04  # the time in each memory layout of a pair
+_LAYOUT_S: Final = 0.015  # the time in each memory layout of a pair
 _AHEAD: Final = 3  # pairs that run up to their timed call on another core meanwhile
 _WARM_UP_BLOCKS: Final = 2  # after each change of the layout
 _OF_LIMIT: Final = 1 / PAIRS[-1]  # the part of the time limit that one pair gets
@@ -41,13 +41,17 @@ _OF_LIMIT: Final = 1 / PAIRS[-1]  # the part of the time limit that one pair get
 
 @dataclass(frozen=True, slots=True)
 class StandingPair:
-    """A pair of processes that stand at the timed call of a benchmark. `at_once` says whether both run together."""
+    """A pair of processes that stand at the timed call of a benchmark.
+
+    `at_once` says whether both run together, and `forks` whether each layout is a fork of the processes.
+    """
 
     number: int
     workers: Pair
     calls: tuple[int, int]
     at_once: bool
     cost: GateCost
+    forks: bool = False
 
     def play(self, *, base_first: bool) -> GateRound:
         """Time a block of calls on both sides, or count its cost, and return the results."""
@@ -65,10 +69,11 @@ class StandingPair:
 
     def new_layout(self, seed: int) -> None:
         """Change the memory layout of both processes in the same way."""
-        for worker in self.workers:
-            worker.shuffle(seed)
+        base_first = seed % 2 == 0  # the first fork may get better places in memory
+        for worker in self.workers if base_first else self.workers[::-1]:
+            worker.shuffle(seed, forks=self.forks)
         for _ in range(1 if self.cost.is_counted else 0 if self.at_once else _WARM_UP_BLOCKS):
-            self.play(base_first=seed % 2 == 0)
+            self.play(base_first=base_first)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +138,8 @@ def _timed(
     base, here = (1 if slow else _calls_in_a_block(one, cost) for one in one_call)
     in_turns = slow and cost is GateCost.CPU
     at_once = cost.is_counted or in_turns
-    standing = StandingPair(number, pair, common_calls(base, here), at_once, cost)
+    forks = not at_once and all(one.can_fork for one in one_call)
+    standing = StandingPair(number, pair, common_calls(base, here), at_once, cost, forks)
     rounds: list[GateRound] = []
     turns = short_turns(worker.child.pid for worker in pair) if in_turns else nullcontext()
     with process_env.pinned(core), turns:
@@ -144,6 +150,8 @@ def _timed(
             began_s, before = clocks.wall(), len(rounds)
             while len(rounds) == before or clocks.wall() - began_s < layout_s:
                 rounds.append(standing.play(base_first=workers.rng.random() < 0.5))
+    for worker in pair:
+        worker.leave()
     bind(pair, workers.cores)
     return rounds
 

@@ -12,8 +12,10 @@ A *failure* is {"kind", "message", "traceback"}. Then the worker answers each of
     `i` {"item": node id, "next": node id or null}      run this test up to its timed call. "next" is the test that the
         caller will request next; fixtures that both tests share stay. After a first call and calibration, the answer is
         `d` {"cpu_s", "wall_s": seconds of one call, "whole_s": wall seconds of one call with the untimed code around
-        it, "on_gpu": whether the clocks wait for a GPU}
-    `s` {"seed": number}      change the memory layout (`harness.gate.layout`). The answer is `d` {}
+        it, "on_gpu": whether the clocks wait for a GPU, "can_fork": whether a fork can run the call}
+    `s` {"seed": number, "forks": whether in a fork}      change the memory layout (`harness.gate.layout`). The answer
+        is `d` {}. A fork then answers instead of this process
+    `l` {}      end the fork. The answer, of the process before the fork, is `d` {}
     `b` {"calls": n}      time a block of n calls. The answer is
         `d` {"cpu_s": CPU seconds of all threads, and of child processes that have ended, "wall_s", "waited_s": seconds
         for which the main thread was ready, but waited for its core}. It comes after about n × "whole_s"
@@ -46,9 +48,10 @@ import os
 import random
 import sys
 from collections.abc import Generator, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from importlib.metadata import entry_points
 from operator import attrgetter
+from pathlib import Path
 from typing import Any, Final, NoReturn
 
 import psutil  # type: ignore[import-untyped]  # its stubs are in a separate package
@@ -68,6 +71,7 @@ from harness.processes.channel import Channel, Closed, ProtocolError, stdio_chan
 
 ITEM: Final = b"i"
 SHUFFLE: Final = b"s"
+LEAVE: Final = b"l"
 BLOCK: Final = b"b"
 COUNT: Final = b"c"
 END: Final = b"e"
@@ -118,6 +122,7 @@ class SideWorker:
         self._failure: Failure | None = None
         self._benchmark: BenchmarkFixture | None = None
         self._children: set[psutil.Process] = set()
+        self._descriptors: set[Path] = set()
         self._timed = self._ending = False
         self.owed: Failure | None = _failure("import", "pytest ended before the first test.")
 
@@ -162,7 +167,7 @@ class SideWorker:
         """Run the tests that the caller requests."""
         items = {item.nodeid: item for item in session.items}
         found = [name for name, item in items.items() if is_benchmark(item)]
-        self.owed = None
+        self.owed, self._descriptors = None, layout.descriptors()
         with suppress(Closed):
             self._channel.send(DONE, {"benchmarks": found, "errors": self._errors})
             while True:
@@ -223,27 +228,38 @@ class SideWorker:
     def _serve(self, call: TimedCall) -> None:
         # The test stands at its timed call. Run blocks until the caller requests the end of the test.
         check_worker()
-        waited, counted = CoreWait(), CountedCall(call.loop)
+        counted = CountedCall(call.loop)
         try:
             with gc_off_one_thread():
                 one, whole_s = call.calibrated()
                 answer: dict[str, object] = {"cpu_s": one.call_s(), "wall_s": one.call_s(by_wall=True)}
-                self._timed = True
-                self._channel.send(DONE, answer | {"whole_s": whole_s, "on_gpu": call.on_gpu})
-                while (message := self._receive(SHUFFLE, BLOCK, COUNT, END))[0] != END:
-                    kind, body = message
-                    if kind == SHUFFLE:
-                        layout.shuffle(body["seed"])
-                    answer = _block(call, body["calls"], waited) if kind == BLOCK else {}
-                    if kind == COUNT:
-                        answer = counted.block(GateCost[body["cost"]], body["calls"])
-                    self._channel.send(DONE, answer)
-                    if gc.get_count()[0] > _MOST_GARBAGE:
-                        gc.collect()
+                self._timed, can_fork = True, layout.can_fork(self._descriptors)
+                self._channel.send(DONE, answer | {"whole_s": whole_s, "on_gpu": call.on_gpu, "can_fork": can_fork})
+                self._answer_until(END, call, counted)
                 self._ending = True
         finally:
-            waited.close()
             counted.close()
+
+    def _answer_until(self, end: bytes, call: TimedCall, counted: CountedCall) -> None:
+        with closing(CoreWait()) as waited:
+            while (message := self._receive(SHUFFLE, BLOCK, COUNT, end))[0] != end:
+                kind, body = message
+                answer: dict[str, object] = {}
+                if kind == BLOCK:
+                    answer = _block(call, body["calls"], waited)
+                elif kind == COUNT:
+                    answer = counted.block(GateCost[body["cost"]], body["calls"])
+                elif not body["forks"]:
+                    layout.shuffle(body["seed"])
+                elif layout.fork():
+                    layout.shuffle(body["seed"])
+                    self._channel.send(DONE)
+                    self._answer_until(LEAVE, call, counted)
+                    kill(running_children() - self._children)
+                    layout.leave()
+                self._channel.send(DONE, answer)
+                if gc.get_count()[0] > _MOST_GARBAGE:
+                    gc.collect()
 
     def _unusual_end(self) -> Failure | None:
         if not self._timed:

@@ -18,7 +18,7 @@ from harness.errors import FairclockError
 from harness.gate import layout
 from harness.gate.counting import VALGRIND
 from harness.gate.settings import GateCost, GateSide
-from harness.gate.worker import BLOCK, COUNT, DONE, END, ITEM, SHUFFLE
+from harness.gate.worker import BLOCK, COUNT, DONE, END, ITEM, LEAVE, SHUFFLE
 from harness.machine import clocks
 from harness.paired.rounds import make_reading
 from harness.processes import process_env
@@ -45,13 +45,14 @@ class BenchmarkError(FairclockError):
 class OneCall:
     """The CPU time and the wall time of one call in seconds, and its wall time with the untimed code around it.
 
-    If its work runs `on_gpu`, only the wall time shows it.
+    If its work runs `on_gpu`, only the wall time shows it. `can_fork` says whether a fork of the process can run it.
     """
 
     cpu_s: float
     wall_s: float
     whole_s: float
     on_gpu: bool
+    can_fork: bool = False
 
 
 class WorkerProcess:
@@ -61,7 +62,7 @@ class WorkerProcess:
         valgrind = VALGRIND if cost is GateCost.INSTRUCTIONS else ()
         command = process_env.command([*valgrind, side.python, *START, *side.arguments])
         self.child = Child(command, side.environment | variables, folder=side.root)
-        self.item, self._is_base, self._has_collected = "", is_base, False
+        self.item, self._is_base, self._has_collected, self._has_forked = "", is_base, False, False
         self._problem: BenchmarkError | None = None
         self._one_call: OneCall | None = None
 
@@ -92,7 +93,7 @@ class WorkerProcess:
             raise self._problem
         if self._one_call is None:
             answer = self._answer()
-            self._one_call = OneCall(*(answer[name] for name in ("cpu_s", "wall_s", "whole_s", "on_gpu")))
+            self._one_call = OneCall(*(answer[name] for name in ("cpu_s", "wall_s", "whole_s", "on_gpu", "can_fork")))
         return self._one_call
 
     def request(self, calls: int, cost: GateCost) -> None:
@@ -110,13 +111,23 @@ class WorkerProcess:
         read = make_reading(answer["cpu_s"], answer["wall_s"], calls, answer["waited_s"])
         return read.call_s(by_wall=cost is GateCost.WALL), read.wall_s / calls
 
-    def shuffle(self, seed: int) -> None:
-        """Change the memory layout of the process."""
-        self.child.send(SHUFFLE, {"seed": seed})
+    def shuffle(self, seed: int, *, forks: bool) -> None:
+        """Change the memory layout of the process, or continue with another layout in a fork of it."""
+        self.leave()
+        self.child.send(SHUFFLE, {"seed": seed, "forks": forks})
         self._answer()
+        self._has_forked = forks
+
+    def leave(self) -> None:
+        """End the fork, if there is one."""
+        if self._has_forked:
+            self._has_forked = False
+            self.child.send(LEAVE)
+            self._answer()
 
     def finish(self) -> None:
         """Let the benchmark run to its end, with its assertions and its teardown."""
+        self.leave()
         self.child.send(END)
         self.item = ""
         self._answer()
@@ -133,7 +144,7 @@ class WorkerProcess:
             }
         if kind == DONE:
             return body
-        self.item = ""
+        self.item, self._has_forked = "", False
         error = BenchmarkError(body["kind"], body["message"], is_base=self._is_base)
         error.add_note(body["traceback"])
         raise error

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -150,6 +151,33 @@ def test_crash(benchmark):
     print("a last line", flush=True)
     os.abort()
 
+def test_processes(benchmark):
+    used = set()
+    benchmark(lambda: used.add(os.getpid()))
+    benchmark.extra_info["used"] = list(used)
+
+def test_raises_in_a_fork(benchmark):
+    first = os.getpid()
+    benchmark(lambda: [0][os.getpid() - first])
+
+def test_crashes_in_a_fork(benchmark):
+    first = os.getpid()
+    benchmark(lambda: os.getpid() == first or os.abort())
+
+@pytest.fixture(params=["file", "thread"])
+def open_until_the_end(request, tmp_path):
+    done = threading.Event()
+    thread = threading.Thread(target=done.wait)
+    with open(tmp_path / "file", "w") as file:
+        file.close() if request.param == "thread" else done.set()
+        thread.start()
+        yield
+        done.set()
+    thread.join()
+
+def test_opened(benchmark, open_until_the_end):
+    benchmark(int)
+
 def test_ordinary():
     pass
 """
@@ -206,12 +234,47 @@ def test_a_block_of_calls_is_timed_with_both_clocks(side: Side, test: str) -> No
     assert usual["cpu_s"] > 0
     assert usual["whole_s"] == usual["wall_s"]
     assert usual["on_gpu"] is False
-    assert side.ask(worker.SHUFFLE, seed=1) == (worker.DONE, {})
+    assert side.ask(worker.SHUFFLE, seed=1, forks=False) == (worker.DONE, {})
     times = side.block(100)
     side.end()
     assert times["cpu_s"] > usual["cpu_s"]
     assert times["wall_s"] > 0
     assert times["waited_s"] >= 0  # it may be more than the wall time, because it is read before and after the block
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux lists the threads and files of a process")
+class TestForks:
+    @pytest.fixture
+    def side(self, project: Path) -> Iterator[Side]:
+        found = Side(project, "test_project.py")
+        with found.child:
+            yield found
+
+    def test_calls_in_a_fork_leave_no_trace_in_the_process(self, side: Side) -> None:
+        assert side.start(named("test_processes"))["can_fork"]
+        for seed in range(2):
+            assert side.ask(worker.SHUFFLE, seed=seed, forks=True) == (worker.DONE, {})
+            side.block(100)
+            assert side.ask(worker.LEAVE) == (worker.DONE, {})
+        assert side.end()["extra_info"] == {"used": [side.child.pid]}
+
+    @pytest.mark.parametrize("opened", ["file", "thread"])
+    def test_a_call_with_an_open_file_or_another_thread_cannot_fork(self, side: Side, opened: str) -> None:
+        assert not side.start(named(f"test_opened[{opened}]"))["can_fork"]
+
+    def test_a_call_that_raises_in_a_fork_ends_the_test(self, side: Side) -> None:
+        side.start(named("test_raises_in_a_fork"))
+        side.ask(worker.SHUFFLE, seed=1, forks=True)
+        assert side.fail(worker.BLOCK, calls=1)["message"].startswith("IndexError")
+        side.start(named("test_processes"))
+
+    def test_a_crash_in_a_fork_ends_the_process_in_the_same_way(self, side: Side) -> None:
+        side.start(named("test_crashes_in_a_fork"))
+        side.ask(worker.SHUFFLE, seed=1, forks=True)
+        side.child.send(worker.BLOCK, {"calls": 1})
+        with pytest.raises(Closed):
+            side.child.receive(60)
+        assert side.child.exit_status() == -signal.SIGABRT
 
 
 def test_asynchronous_tests_are_awaited_in_the_same_event_loop(side: Side) -> None:
