@@ -7,15 +7,18 @@ processes of a pair allocate the same, so their layouts differ only by what thei
 
 Which pages of the machine's memory a process gets matters, too. Two forks of one process have equal code at equal
 addresses. Yet their times differ by 1 to 2 % as long as they run, and those of the next two forks by another amount. So
-where it is safe, each layout of a pair that times short calls is a fork of its processes.
+where it is safe, each layout of a pair is a fork of its processes.
 """
 
+import ctypes
+import mmap
 import os
 import random
 import signal
 import sys
 from collections import deque
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Final, NoReturn
 
@@ -32,6 +35,8 @@ _KEPT: Final = 32  # the objects of earlier layouts are freed, so that memory do
 _kept: deque[list[object]] = deque(maxlen=_KEPT)
 
 _LEFT: Final = 77  # the exit status of a fork that has called `leave`
+_MOST_OWN_BYTES: Final = 1 << 28  # of a process that forks
+_POPULATE: Final = 23  # the number that Linux has for "copy these pages now"
 
 
 def descriptors() -> set[Path]:
@@ -43,15 +48,19 @@ def can_fork(before: set[Path]) -> bool:
     """Return whether a fork of this process can run the same code.
 
     It cannot if there are other threads, such as those of a GPU, or if there are open files or connections that are not
-    in `before`.
+    in `before`. It would take too long if this process has much memory of its own.
     """
-    return sys.platform == "linux" and len([*Path("/proc/self/task").iterdir()]) == 1 and descriptors() <= before
+    if sys.platform != "linux" or len([*Path("/proc/self/task").iterdir()]) > 1 or not descriptors() <= before:
+        return False
+    resident, shared = map(int, Path("/proc/self/statm").read_text().split()[1:3])
+    return (resident - shared) * mmap.PAGESIZE <= _MOST_OWN_BYTES and _populates()
 
 
-def fork() -> bool:
+def fork(*, populates: bool) -> bool:
     """Continue in a new process, and return True there. If it ends with `leave`, return False in this process.
 
-    If it ends in another way, this process ends in the same way.
+    If it ends in another way, this process ends in the same way. The new process shares its memory with this one until
+    it writes to it. If it `populates`, it gets its own copy now, so the first timed call does not have to make it.
     """
     state = random.getstate()  # a new process would get other random numbers
     if pid := os.fork():
@@ -64,12 +73,32 @@ def fork() -> bool:
             os._exit(status)
         return False
     random.setstate(state)
+    for line in Path("/proc/self/maps").read_text().splitlines() if populates else ():
+        place, rights, *_ = line.split()
+        if rights == "rw-p":
+            begin, end = (int(each, 16) for each in place.split("-"))
+            _populate(begin, end - begin)
     return True
 
 
 def leave() -> NoReturn:
     """End a new process that `fork` has made, at once."""
     os._exit(_LEFT)
+
+
+def _populate(address: int, size: int) -> bool:
+    advise = ctypes.CDLL(None).madvise
+    return bool(advise(ctypes.c_void_p(address), ctypes.c_size_t(size), _POPULATE) == 0)
+
+
+@cache
+def _populates() -> bool:
+    """Return whether the kernel can copy pages on request, as Linux can since 5.14."""
+    with mmap.mmap(-1, mmap.PAGESIZE) as page:
+        view = ctypes.c_char.from_buffer(page)
+        can = _populate(ctypes.addressof(view), mmap.PAGESIZE)
+        del view  # else the page cannot be closed
+    return can
 
 
 def shuffle(seed: int) -> None:

@@ -34,6 +34,7 @@ MOST_LIMITS: Final = 3.0
 
 _MOST_S: Final = 4e-3  # the length of a block of several calls with the untimed code before and after each
 _LAYOUT_S: Final = 0.015  # the time in each memory layout of a pair
+_FORK_S: Final = 0.1  # the length of a slow call that forks, which takes 30 ms then
 _AHEAD: Final = 3  # pairs that run up to their timed call on another core meanwhile
 _WARM_UP_BLOCKS: Final = 2  # after each change of the layout
 _OF_LIMIT: Final = 1 / PAIRS[-1]  # the part of the time limit that one pair gets
@@ -71,7 +72,7 @@ class StandingPair:
         """Change the memory layout of both processes in the same way."""
         base_first = seed % 2 == 0  # the first fork may get better places in memory
         for worker in self.workers if base_first else self.workers[::-1]:
-            worker.shuffle(seed, forks=self.forks)
+            worker.shuffle(seed, forks=self.forks, populates=self.at_once)
         for _ in range(1 if self.cost.is_counted else 0 if self.at_once else _WARM_UP_BLOCKS):
             self.play(base_first=base_first)
 
@@ -138,7 +139,8 @@ def _timed(
     base, here = (1 if slow else _calls_in_a_block(one, cost) for one in one_call)
     in_turns = slow and cost is GateCost.CPU
     at_once = cost.is_counted or in_turns
-    forks = not at_once and all(one.can_fork for one in one_call)
+    long_enough = not at_once or min(one.cpu_s for one in one_call) >= _FORK_S
+    forks = not cost.is_counted and long_enough and all(one.can_fork for one in one_call)
     standing = StandingPair(number, pair, common_calls(base, here), at_once, cost, forks)
     rounds: list[GateRound] = []
     turns = short_turns(worker.child.pid for worker in pair) if in_turns else nullcontext()

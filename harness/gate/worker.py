@@ -13,8 +13,8 @@ A *failure* is {"kind", "message", "traceback"}. Then the worker answers each of
         caller will request next; fixtures that both tests share stay. After a first call and calibration, the answer is
         `d` {"cpu_s", "wall_s": seconds of one call, "whole_s": wall seconds of one call with the untimed code around
         it, "on_gpu": whether the clocks wait for a GPU, "can_fork": whether a fork can run the call}
-    `s` {"seed": number, "forks": whether in a fork}      change the memory layout (`harness.gate.layout`). The answer
-        is `d` {}. A fork then answers instead of this process
+    `s` {"seed": number, "forks": whether in a fork, "populates": whether with its own copy of all memory}      change
+        the memory layout (`harness.gate.layout`). The answer is `d` {}. A fork then answers instead of this process
     `l` {}      end the fork. The answer, of the process before the fork, is `d` {}
     `b` {"calls": n}      time a block of n calls. The answer is
         `d` {"cpu_s": CPU seconds of all threads, and of child processes that have ended, "wall_s", "waited_s": seconds
@@ -251,7 +251,7 @@ class SideWorker:
                     answer = counted.block(GateCost[body["cost"]], body["calls"])
                 elif not body["forks"]:
                     layout.shuffle(body["seed"])
-                elif layout.fork():
+                elif layout.fork(populates=body["populates"]):
                     layout.shuffle(body["seed"])
                     self._channel.send(DONE)
                     self._answer_until(LEAVE, call, counted)

@@ -111,10 +111,10 @@ class WorkerProcess:
         read = make_reading(answer["cpu_s"], answer["wall_s"], calls, answer["waited_s"])
         return read.call_s(by_wall=cost is GateCost.WALL), read.wall_s / calls
 
-    def shuffle(self, seed: int, *, forks: bool) -> None:
-        """Change the memory layout of the process, or continue with another layout in a fork of it."""
+    def shuffle(self, seed: int, *, forks: bool, populates: bool) -> None:
+        """Change the memory layout of the process, or continue in a fork of it, which may get all its memory now."""
         self.leave()
-        self.child.send(SHUFFLE, {"seed": seed, "forks": forks})
+        self.child.send(SHUFFLE, {"seed": seed, "forks": forks, "populates": populates})
         self._answer()
         self._has_forked = forks
 

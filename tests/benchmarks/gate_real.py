@@ -94,7 +94,7 @@ def table(records: Sequence[Record]) -> Table:
     heads: Heads = {
         "load": None, "slower": units.percent, "allowed": units.percent, "alone": None, "runs": units.count,
         "red by mistake": units.count, "at most (95 %)": units.percent, "void": units.count, "found": units.count,
-        "undecided": units.percent, "again": units.percent, "s per benchmark": None,
+        "undecided": units.percent, "again": units.percent, "pairs vary by": units.percent, "s per benchmark": None,
     }  # fmt: skip
     groups: dict[tuple[Any, ...], list[Record]] = {}
     for record in records:
@@ -114,8 +114,15 @@ def _row(records: Sequence[Record]) -> tuple[float | None, ...]:
         sum(one["verdict"] == "slower" for one in slowed) if slowed else None,
         sum(one["verdict"] == "undecided" for one in slowed or outcomes) / len(slowed or outcomes),
         sum(one["again"] for one in outcomes) / len(outcomes),
+        median(_spread(one["ratios"]) for one in outcomes if one["ratios"]),
         round(median(record["spent_s"] / len(record["outcomes"]) for record in records), 1),
     )
+
+
+def _spread(ratios: Sequence[float]) -> float:
+    """Return the standard deviation of the ratios of a benchmark's pairs, estimated from the middle half of them."""
+    middle = median(ratios)
+    return 1.4826 * median(abs(ratio - middle) for ratio in ratios)
 
 
 def ratios_by_instructions(slower: float) -> Table:

@@ -234,7 +234,7 @@ def test_a_block_of_calls_is_timed_with_both_clocks(side: Side, test: str) -> No
     assert usual["cpu_s"] > 0
     assert usual["whole_s"] == usual["wall_s"]
     assert usual["on_gpu"] is False
-    assert side.ask(worker.SHUFFLE, seed=1, forks=False) == (worker.DONE, {})
+    assert side.ask(worker.SHUFFLE, seed=1, forks=False, populates=False) == (worker.DONE, {})
     times = side.block(100)
     side.end()
     assert times["cpu_s"] > usual["cpu_s"]
@@ -253,7 +253,7 @@ class TestForks:
     def test_calls_in_a_fork_leave_no_trace_in_the_process(self, side: Side) -> None:
         assert side.start(named("test_processes"))["can_fork"]
         for seed in range(2):
-            assert side.ask(worker.SHUFFLE, seed=seed, forks=True) == (worker.DONE, {})
+            assert side.ask(worker.SHUFFLE, seed=seed, forks=True, populates=seed == 1) == (worker.DONE, {})
             side.block(100)
             assert side.ask(worker.LEAVE) == (worker.DONE, {})
         assert side.end()["extra_info"] == {"used": [side.child.pid]}
@@ -264,13 +264,13 @@ class TestForks:
 
     def test_a_call_that_raises_in_a_fork_ends_the_test(self, side: Side) -> None:
         side.start(named("test_raises_in_a_fork"))
-        side.ask(worker.SHUFFLE, seed=1, forks=True)
+        side.ask(worker.SHUFFLE, seed=1, forks=True, populates=False)
         assert side.fail(worker.BLOCK, calls=1)["message"].startswith("IndexError")
         side.start(named("test_processes"))
 
     def test_a_crash_in_a_fork_ends_the_process_in_the_same_way(self, side: Side) -> None:
         side.start(named("test_crashes_in_a_fork"))
-        side.ask(worker.SHUFFLE, seed=1, forks=True)
+        side.ask(worker.SHUFFLE, seed=1, forks=True, populates=False)
         side.child.send(worker.BLOCK, {"calls": 1})
         with pytest.raises(Closed):
             side.child.receive(60)
