@@ -121,8 +121,7 @@ class SideWorker:
         self._errors: dict[str, Failure] = {}
         self._failure: Failure | None = None
         self._benchmark: BenchmarkFixture | None = None
-        self._children: set[psutil.Process] = set()
-        self._descriptors: set[Path] = set()
+        self._children, self._descriptors = set[psutil.Process](), set[Path]()
         self._timed = self._ending = False
         self.owed: Failure | None = _failure("import", "pytest ended before the first test.")
 
@@ -232,9 +231,9 @@ class SideWorker:
         try:
             with gc_off_one_thread():
                 one, whole_s = call.calibrated()
-                answer: dict[str, object] = {"cpu_s": one.call_s(), "wall_s": one.call_s(by_wall=True)}
+                times = {"cpu_s": one.call_s(), "wall_s": one.call_s(by_wall=True), "whole_s": whole_s}
                 self._timed, can_fork = True, layout.can_fork(self._descriptors)
-                self._channel.send(DONE, answer | {"whole_s": whole_s, "on_gpu": call.on_gpu, "can_fork": can_fork})
+                self._channel.send(DONE, {**times, "on_gpu": call.on_gpu, "can_fork": can_fork})
                 self._answer_until(END, call, counted)
                 self._ending = True
         finally:
@@ -249,14 +248,13 @@ class SideWorker:
                     answer = _block(call, body["calls"], waited)
                 elif kind == COUNT:
                     answer = counted.block(GateCost[body["cost"]], body["calls"])
-                elif not body["forks"]:
+                elif not body["forks"] or layout.fork(populates=body["populates"]):
                     layout.shuffle(body["seed"])
-                elif layout.fork(populates=body["populates"]):
-                    layout.shuffle(body["seed"])
-                    self._channel.send(DONE)
-                    self._answer_until(LEAVE, call, counted)
-                    kill(running_children() - self._children)
-                    layout.leave()
+                    if body["forks"]:
+                        self._channel.send(DONE)
+                        self._answer_until(LEAVE, call, counted)
+                        kill(running_children() - self._children)
+                        layout.leave()
                 self._channel.send(DONE, answer)
                 if gc.get_count()[0] > _MOST_GARBAGE:
                     gc.collect()
@@ -274,10 +272,9 @@ class SideWorker:
 
 
 def _block(call: TimedCall, calls: int, waited: CoreWait) -> dict[str, object]:
-    waited_s = waited()
+    before_s = waited()
     reading = call.block(calls)
-    waited_s = waited() - waited_s
-    return {"cpu_s": reading.cpu_s, "wall_s": reading.wall_s, "waited_s": waited_s}
+    return {"cpu_s": reading.cpu_s, "wall_s": reading.wall_s, "waited_s": waited() - before_s}
 
 
 def _seed() -> None:
