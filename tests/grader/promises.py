@@ -238,10 +238,11 @@ def hand_in(folder: Path, name: str, attack: Callable[[Path, str], None]) -> set
 def listening() -> Iterator[list[bytes]]:
     """Listen where `33_sends_secrets_out.py` sends: loopback, and a socket with an abstract name of Linux.
 
-    The list with the data that each caller sent is complete after the `with` block.
+    The list with the data that each caller sent is complete after the `with` block. The port is below those that Linux
+    gives to other connections.
     """
     heard: list[bytes] = []
-    with socket.create_server(("127.0.0.1", 47110)) as loopback, socket.socket(socket.AF_UNIX) as unnamed:
+    with socket.create_server(("127.0.0.1", 17110)) as loopback, socket.socket(socket.AF_UNIX) as unnamed:
         unnamed.bind("\0fairclock-exploit-33")
         unnamed.listen()
         yield heard
