@@ -27,7 +27,7 @@ def test_a_dry_run_lists_hand_ins_and_what_is_left_aside_and_writes_nothing(tmp_
     assert counts.startswith("4 students, 2 attempts at 1 lesson, 1 attempt refused, 2 students without an exercise, ")
     assert "1 missing" in counts
     rows = {line.split("  ")[1]: line for line in rest if line.startswith("  ")}
-    assert "Fri 20 Nov 2026 18:03 CET     platform" in rows["Ren Ota"]
+    assert "Fri 20 Nov 2026 18:03 CET platform" in " ".join(rows["Ren Ota"].split())  # other dates widen the column
     assert "leads out of it" in rows["ada"]
     assert 'To grade it, add "hw\\u001b.py" = "04_autorange" under [files]' in rows["bob"]
     assert "report.pdf" in rows["li"]
