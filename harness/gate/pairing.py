@@ -34,7 +34,7 @@ MOST_LIMITS: Final = 3.0
 
 _MOST_S: Final = 4e-3  # the length of a block of several calls with the untimed code before and after each
 _LAYOUT_S: Final = 0.015  # the time in each memory layout of a pair
-_FORK_S: Final = 0.1  # the length of a slow call that forks, which takes 30 ms then
+_FORK_S: Final = 0.1  # a slow call of this length or more runs in a fork, whose start takes 30 ms
 _AHEAD: Final = 3  # pairs that run up to their timed call on another core meanwhile
 _WARM_UP_BLOCKS: Final = 2  # after each change of the layout
 _OF_LIMIT: Final = 1 / PAIRS[-1]  # the part of the time limit that one pair gets
@@ -52,7 +52,7 @@ class StandingPair:
     calls: tuple[int, int]
     at_once: bool
     cost: GateCost
-    forks: bool = False
+    forks: bool
 
     def play(self, *, base_first: bool) -> GateRound:
         """Time a block of calls on both sides, or count its cost, and return the results."""
@@ -152,8 +152,6 @@ def _timed(
             began_s, before = clocks.wall(), len(rounds)
             while len(rounds) == before or clocks.wall() - began_s < layout_s:
                 rounds.append(standing.play(base_first=workers.rng.random() < 0.5))
-    for worker in pair:
-        worker.leave()
     bind(pair, workers.cores)
     return rounds
 

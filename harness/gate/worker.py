@@ -14,7 +14,7 @@ A *failure* is {"kind", "message", "traceback"}. Then the worker answers each of
         `d` {"cpu_s", "wall_s": seconds of one call, "whole_s": wall seconds of one call with the untimed code around
         it, "on_gpu": whether the clocks wait for a GPU, "can_fork": whether a fork can run the call}
     `s` {"seed": number, "forks": whether in a fork, "populates": whether with its own copy of all memory}      change
-        the memory layout (`harness.gate.layout`). The answer is `d` {}. A fork then answers instead of this process
+        the memory layout (`harness.gate.layout`). The answer is `d` {}. If there is a fork, it answers from now on
     `l` {}      end the fork. The answer, of the process before the fork, is `d` {}
     `b` {"calls": n}      time a block of n calls. The answer is
         `d` {"cpu_s": CPU seconds of all threads, and of child processes that have ended, "wall_s", "waited_s": seconds
@@ -58,7 +58,7 @@ import psutil  # type: ignore[import-untyped]  # its stubs are in a separate pac
 import pytest
 
 from harness.errors import MachineError, UsageError, described
-from harness.gate import layout
+from harness.gate import forks, layout
 from harness.gate.asv import AsvFiles
 from harness.gate.children import kill, running_children
 from harness.gate.counting import CountedCall
@@ -166,7 +166,7 @@ class SideWorker:
         """Run the tests that the caller requests."""
         items = {item.nodeid: item for item in session.items}
         found = [name for name, item in items.items() if is_benchmark(item)]
-        self.owed, self._descriptors = None, layout.descriptors()
+        self.owed, self._descriptors = None, forks.descriptors()
         with suppress(Closed):
             self._channel.send(DONE, {"benchmarks": found, "errors": self._errors})
             while True:
@@ -232,7 +232,7 @@ class SideWorker:
             with gc_off_one_thread():
                 one, whole_s = call.calibrated()
                 times = {"cpu_s": one.call_s(), "wall_s": one.call_s(by_wall=True), "whole_s": whole_s}
-                self._timed, can_fork = True, layout.can_fork(self._descriptors)
+                self._timed, can_fork = True, forks.can_fork(self._descriptors)
                 self._channel.send(DONE, {**times, "on_gpu": call.on_gpu, "can_fork": can_fork})
                 self._answer_until(END, call, counted)
                 self._ending = True
@@ -248,13 +248,13 @@ class SideWorker:
                     answer = _block(call, body["calls"], waited)
                 elif kind == COUNT:
                     answer = counted.block(GateCost[body["cost"]], body["calls"])
-                elif not body["forks"] or layout.fork(populates=body["populates"]):
+                elif not body["forks"] or forks.fork(populates=body["populates"]):
                     layout.shuffle(body["seed"])
                     if body["forks"]:
                         self._channel.send(DONE)
                         self._answer_until(LEAVE, call, counted)
                         kill(running_children() - self._children)
-                        layout.leave()
+                        forks.leave()
                 self._channel.send(DONE, answer)
                 if gc.get_count()[0] > _MOST_GARBAGE:
                     gc.collect()

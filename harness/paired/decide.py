@@ -155,12 +155,13 @@ def _allowances(pairs: Sequence[Sequence[float]], medians: Sequence[float], rule
     outer = min(len(noise) - 1, math.ceil(len(noise) * (0.5 + within)))
     # Residuals are smaller than the noise, because each pair's median comes from its own rounds.
     widened = reach / within * math.sqrt(rounds / (rounds - 1))
-    layout, seen = z * rules.layout_sd, noisy_z * _robust_sd(medians)
+    layout, seen = z * rules.layout_sd, noisy_z * robust_sd(medians)
     above, below = (max(seen, math.hypot(layout, widened * far)) for far in (noise[outer], noise[-1 - outer]))
     return above, below
 
 
-def _robust_sd(values: Sequence[float]) -> float:
+def robust_sd(values: Sequence[float]) -> float:
+    """Return the standard deviation that normal values with this median distance from their median have."""
     centre = median(values)
     return _SD_PER_MAD * median(abs(value - centre) for value in values)
 

@@ -29,6 +29,7 @@ from rich.console import Console
 from harness.gate.machine_readable import from_json
 from harness.gate.outcomes import BenchmarkOutcome, GateRun
 from harness.gate.settings import ALLOWED, number
+from harness.paired.decide import robust_sd
 from harness.paired.rounds import by_pair
 from harness.rendering import units
 from harness.rendering.tables import Heads, Table
@@ -114,15 +115,9 @@ def _row(records: Sequence[Record]) -> tuple[float | None, ...]:
         sum(one["verdict"] == "slower" for one in slowed) if slowed else None,
         sum(one["verdict"] == "undecided" for one in slowed or outcomes) / len(slowed or outcomes),
         sum(one["again"] for one in outcomes) / len(outcomes),
-        median(_spread(one["ratios"]) for one in outcomes if one["ratios"]),
+        median(robust_sd(one["ratios"]) for one in outcomes if one["ratios"]),
         round(median(record["spent_s"] / len(record["outcomes"]) for record in records), 1),
     )
-
-
-def _spread(ratios: Sequence[float]) -> float:
-    """Return the standard deviation of the ratios of a benchmark's pairs, estimated from the middle half of them."""
-    middle = median(ratios)
-    return 1.4826 * median(abs(ratio - middle) for ratio in ratios)
 
 
 def ratios_by_instructions(slower: float) -> Table:
