@@ -5,7 +5,8 @@ and both sides then run at the same time on one core, where they take turns of a
 slows the machine down for a while slows both sides, and their CPU clocks show the work of each.
 
 Meanwhile, the next pairs start and run up to their timed calls on other cores. If this takes longer, the present pair
-is timed until the next one is ready.
+is timed until the next one is ready. Pairs that only the next look needs start, too, one after the other: if this
+benchmark does not need them, the next ones may. When nothing can be timed, pairs start on all cores.
 
 Counts, as of instructions, do not depend on other work. So both sides count at the same time, on any cores.
 """
@@ -19,7 +20,7 @@ from harness.gate.outcomes import GateRound
 from harness.gate.settings import GateBenchmark, GateCost
 from harness.gate.turns import short_turns
 from harness.gate.verdicts import PAIRS, decide, most_pairs
-from harness.gate.workers import OneCall, Pair, Workers, bind, stand
+from harness.gate.workers import OneCall, Pair, Workers, bind
 from harness.machine import clocks
 from harness.paired.blocks import common_calls
 from harness.paired.decide import Estimate
@@ -36,6 +37,7 @@ _MOST_S: Final = 4e-3  # the length of a block of several calls with the untimed
 _LAYOUT_S: Final = 0.015  # the time in each memory layout of a pair
 _FORK_S: Final = 0.1  # a slow call of this length or more runs in a fork, whose start takes 30 ms
 _AHEAD: Final = 3  # pairs that run up to their timed call on another core meanwhile
+_MORE: Final = 4  # pairs of the next look that start in addition
 _WARM_UP_BLOCKS: Final = 2  # after each change of the layout
 _OF_LIMIT: Final = 1 / PAIRS[-1]  # the part of the time limit that one pair gets
 
@@ -92,11 +94,12 @@ class TimedBenchmark:
 
 
 def compare(
-    workers: Workers, benchmark: GateBenchmark, following: str | None, error: float, cost: GateCost, core: int | None
+    workers: Workers, benchmark: GateBenchmark, following: str | None, error: float, most: int, *, later: bool
 ) -> TimedBenchmark:
-    """Time a benchmark, with an error rate of `error` in each direction, on the core `core`.
+    """Time a benchmark in at most `most` pairs, with an error rate of `error` in each direction.
 
-    Raise `BenchmarkError` if the benchmark cannot be timed, or if it fails after its timed call.
+    `later` says that a later call is much faster than the first one of a process. Raise `BenchmarkError` if the
+    benchmark cannot be timed, or if it fails after its timed call.
     """
     began_s, leaked = clocks.wall(), ""
     timed: list[list[GateRound]] = []
@@ -106,10 +109,11 @@ def compare(
         for number in range(first, end):
             for ahead in range(number, min(number + 1 + _AHEAD, end)):
                 workers.begin(ahead, benchmark.name, following)
-            one_call = stand(workers.pairs[number])
-            timed.append(_timed(workers, number, one_call, benchmark, cost, core))
+            one_call = workers.stand(number, later=later)
+            workers.start_ahead(min(end + _MORE, most))
+            timed.append(_timed(workers, number, one_call, benchmark))
             leaked = workers.finish(number) or leaked
-        return [[cost.ratio(one.base, one.here) for one in rounds] for rounds in timed[first:]]
+        return [[workers.cost.ratio(one.base, one.here) for one in rounds] for rounds in timed[first:]]
 
     def fitting(known: Estimate) -> float:
         pairs, spent_s = known.pairs, clocks.wall() - began_s
@@ -117,22 +121,17 @@ def compare(
             pairs + workers.fitting(pairs, limit_s - spent_s, spent_s / pairs)
             for limit_s in (benchmark.limit_s, MOST_LIMITS * benchmark.limit_s)
         )
-        return most_pairs(known, benchmark.allowed, in_limit, in_more)
+        return min(most, most_pairs(known, benchmark.allowed, in_limit, in_more))
 
     known, index = decide(ratios, error, benchmark.allowed, fitting)
     return TimedBenchmark(tuple(chain.from_iterable(timed)), known, index, leaked)
 
 
 def _timed(
-    workers: Workers,
-    number: int,
-    one_call: tuple[OneCall, OneCall],
-    benchmark: GateBenchmark,
-    cost: GateCost,
-    core: int | None,
+    workers: Workers, number: int, one_call: tuple[OneCall, OneCall], benchmark: GateBenchmark
 ) -> list[GateRound]:
-    pair = workers.pairs[number]
-    bind(pair, core)
+    pair, cost = workers.pairs[number], workers.cost
+    bind(pair, workers.core)
     if any(one.on_gpu for one in one_call) and not cost.is_counted:
         cost = GateCost.WALL
     slow = max(one.wall_s if cost is GateCost.WALL else one.cpu_s for one in one_call) >= SLOW_S
@@ -144,7 +143,7 @@ def _timed(
     standing = StandingPair(number, pair, common_calls(base, here), at_once, cost, forks)
     rounds: list[GateRound] = []
     turns = short_turns(worker.child.pid for worker in pair) if in_turns else nullcontext()
-    with process_env.pinned(core), turns:
+    with process_env.pinned(workers.core), turns:
         pair_s = benchmark.limit_s * _OF_LIMIT
         until_s, layout_s = clocks.wall() + pair_s, pair_s / max(1, round(pair_s / _LAYOUT_S))
         while not rounds or clocks.wall() < until_s or workers.is_preparing(number + 1):

@@ -31,7 +31,9 @@ FIXTURE: Final = "benchmark"
 SETTINGS: Final = ("allow", "limit_s")
 """The settings of `@pytest.mark.duel`: the largest change that is not SLOWER, and the time limit of the benchmark."""
 
-_SLOW_S: Final = 0.05  # a call that takes longer runs only once before it is measured
+RUNS_ONCE_S: Final = 0.05
+"""A call that takes longer runs only once before it is measured."""
+
 _TRIES, _TRIES_S = 8, 0.25  # the most calls for calibration with a setup before each call, and their time in seconds
 
 
@@ -64,7 +66,7 @@ class TimedCall:
 
         A slow call does not run again.
         """
-        if self.whole_s >= _SLOW_S:
+        if self.whole_s >= RUNS_ONCE_S:
             return self.first, self.whole_s
         if not self.each_prepared:
             usual = calibrate(self.block)

@@ -9,7 +9,7 @@ import os
 import random
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import psutil  # type: ignore[import-untyped]  # its stubs are in a separate package
@@ -52,7 +52,7 @@ class OneCall:
     wall_s: float
     whole_s: float
     on_gpu: bool
-    can_fork: bool = False
+    can_fork: bool
 
 
 class WorkerProcess:
@@ -80,11 +80,15 @@ class WorkerProcess:
             except BenchmarkError as problem:
                 self._problem = problem
 
-    def is_preparing(self) -> bool:
-        """Return whether the process still runs up to a timed call."""
+    def is_starting(self) -> bool:
+        """Return whether the process has not collected the tests yet."""
         if not self._has_collected and self.child.has_message():
             self.collect()
-        return bool(self.item) and not self._problem and not self.child.has_message()
+        return not self._has_collected
+
+    def is_preparing(self) -> bool:
+        """Return whether the process still runs up to a timed call."""
+        return bool(self.item) and (self.is_starting() or not (self._problem or self.child.has_message()))
 
     def one_call(self) -> OneCall:
         """Return how long one call takes. Raise `BenchmarkError` if the benchmark never stands at its timed call."""
@@ -92,9 +96,15 @@ class WorkerProcess:
         if self._problem:
             raise self._problem
         if self._one_call is None:
-            answer = self._answer()
-            self._one_call = OneCall(*(answer[name] for name in ("cpu_s", "wall_s", "whole_s", "on_gpu", "can_fork")))
+            self._one_call = OneCall(**self._answer())
         return self._one_call
+
+    def later_call(self) -> OneCall:
+        """Return how long another call takes."""
+        began_s, first = clocks.wall(), self.one_call()
+        self.request(1, GateCost.CPU)
+        cpu_s, wall_s = self.result(1, GateCost.CPU)
+        return replace(first, cpu_s=cpu_s, wall_s=wall_s, whole_s=clocks.wall() - began_s)
 
     def request(self, calls: int, cost: GateCost) -> None:
         """Tell the process to run `calls` calls. `result` waits for them."""
@@ -156,13 +166,14 @@ Pair = tuple[WorkerProcess, WorkerProcess]
 
 @dataclass(slots=True)
 class Workers:
-    """All pairs of one measurement, by their number. A pair starts when it is first needed, on the cores `cores`.
+    """All pairs of one measurement, by their number. A pair starts before it is needed, on the cores `cores`.
 
-    `start_s` are the seconds in which `cores` start one pair.
+    It is timed on `core`. `start_s` are the seconds in which all cores start one pair.
     """
 
     sides: tuple[GateSide, GateSide]
     rng: random.Random
+    core: int | None
     cores: set[int] | None
     cost: GateCost
     all_cores: set[int] | None = None
@@ -178,8 +189,7 @@ class Workers:
         self._ready([self._start(0)])
         room = _free_memory() / max(1.0, free - _free_memory())  # pairs as large as the first one
         self._ready([self._start(number) for number in range(1, min(pairs, 1 + max(0, int(room))))])
-        fewer_cores = len(self.all_cores or {0}) / len(self.cores or {0})
-        self.start_s = (clocks.wall() - began_s) / len(self.pairs) * fewer_cores
+        self.start_s = (clocks.wall() - began_s) / len(self.pairs)
 
     def fitting(self, pairs: int, seconds: float, pair_s: float) -> float:
         """Return how many more pairs can be timed in this number of seconds, after `pairs` of them.
@@ -217,6 +227,34 @@ class Workers:
                 worker.begin(item, following)
         return self.pairs[number]
 
+    def start_ahead(self, end: int) -> None:
+        """Start the next pair whose number is below `end`, unless one is still starting, or memory is short."""
+        missing = [number for number in range(end) if number not in self.pairs]
+        is_starting = any(worker.is_starting() for pair in self.pairs.values() for worker in pair)
+        if missing and not is_starting and _free_memory() > 0:
+            bind(self._start(missing[0]), self.cores)
+
+    def stand(self, number: int, *, later: bool = False) -> tuple[OneCall, OneCall]:
+        """Wait until both processes of a pair stand at their timed call, and return how long one call takes.
+
+        With `later`, this is another call than the first one. Nothing is timed meanwhile, so all cores prepare this
+        pair and the next ones. Raise `BenchmarkError`, of this tree if both processes have one.
+        """
+        preparing = [pair for each, pair in self.pairs.items() if self.is_preparing(each)]
+        for pair in preparing:
+            bind(pair, self.all_cores)
+        calls, problems = [], []
+        for worker in self.pairs[number]:
+            try:
+                calls.append(worker.later_call() if later else worker.one_call())
+            except BenchmarkError as error:
+                problems.append(error)
+        for pair in preparing:
+            bind(pair, self.cores)
+        if problems:
+            raise problems[-1]
+        return calls[0], calls[1]
+
     def is_preparing(self, number: int) -> bool:
         """Return whether a pair still runs up to a timed call, on other cores than the one for timing."""
         return self.cores != self.all_cores and any(worker.is_preparing() for worker in self.pairs.get(number, ()))
@@ -250,7 +288,9 @@ class Workers:
         """End all processes. Nothing is timed any more, so they may use all cores."""
         for pair in self.pairs.values():
             bind(pair, self.all_cores)
-        end_all([worker.child for pair in self.pairs.values() for worker in pair], _END_S)
+        all_workers = [worker for pair in self.pairs.values() for worker in pair]
+        end_all([worker.child for worker in all_workers if worker.is_starting()])
+        end_all([worker.child for worker in all_workers], _END_S)
 
 
 def _free_memory() -> float:
@@ -265,24 +305,11 @@ def workers(
 ) -> Iterator[Workers]:
     """Yield the pairs of processes of one measurement, and end them afterwards. They are timed on the core `core`."""
     own = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else None
-    made = Workers(sides, rng, (own - {core} or own) if own else None, cost, all_cores=own)
+    made = Workers(sides, rng, core, (own - {core} or own) if own else None, cost, all_cores=own)
     try:
         yield made
     finally:
         made.end()
-
-
-def stand(pair: Pair) -> tuple[OneCall, OneCall]:
-    """Wait until both processes stand at the timed call. Raise `BenchmarkError`, of this tree if both have one."""
-    calls, problems = [], []
-    for worker in pair:
-        try:
-            calls.append(worker.one_call())
-        except BenchmarkError as error:
-            problems.append(error)
-    if problems:
-        raise problems[-1]
-    return calls[0], calls[1]
 
 
 def bind(pair: Pair, cores: process_env.Cores) -> None:

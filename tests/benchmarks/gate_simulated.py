@@ -32,7 +32,7 @@ from harness.gate.measuring import Report, judge, outcome_of
 from harness.gate.outcomes import BenchmarkOutcome, GateRound, GateVerdict
 from harness.gate.pairing import TimedBenchmark
 from harness.gate.settings import ALLOWED, GateBenchmark
-from harness.gate.verdicts import RUN_ERROR, decide, measurement_error
+from harness.gate.verdicts import PAIRS, RUN_ERROR, decide, measurement_error
 from harness.rendering import units
 from harness.rendering.tables import Heads, Table
 
@@ -76,7 +76,7 @@ def simulate(draws: Callable[[random.Random], Sequence[Draw]], control: Draw, ru
             return {one.name: measured(one, chosen[int(one.name)], error, rng) for one in some}
 
         def base_itself(some: Sequence[GateBenchmark], _: Report, error: float = error) -> dict[str, BenchmarkOutcome]:
-            return {one.name: measured(one, control, error, rng) for one in some}
+            return {one.name: measured(one, control, error, rng, most=PAIRS[0]) for one in some}
 
         outcomes, controls = judge(benchmarks, against_base, base_itself, lambda _: None)
         void, verdicts = any(one.failed for one in controls), [one.verdict for one in outcomes]
@@ -88,8 +88,10 @@ def simulate(draws: Callable[[random.Random], Sequence[Draw]], control: Draw, ru
     return counts
 
 
-def measured(benchmark: GateBenchmark, draw: Draw, error: float, rng: random.Random) -> BenchmarkOutcome:
-    """Return the outcome of one simulated measurement."""
+def measured(
+    benchmark: GateBenchmark, draw: Draw, error: float, rng: random.Random, most: int = PAIRS[-1]
+) -> BenchmarkOutcome:
+    """Return the outcome of one simulated measurement with at most `most` pairs of processes."""
     rounds: list[GateRound] = []
 
     def ratios(first: int, end: int) -> list[list[float]]:
@@ -97,7 +99,7 @@ def measured(benchmark: GateBenchmark, draw: Draw, error: float, rng: random.Ran
         rounds.extend(GateRound(number, ratio, 1.0, ratio, 1.0) for number, ratio in enumerate(drawn, first))
         return [[ratio] for ratio in drawn]
 
-    estimate, index = decide(ratios, error, benchmark.allowed)
+    estimate, index = decide(ratios, error, benchmark.allowed, lambda _: most)
     return outcome_of(benchmark.name, TimedBenchmark(tuple(rounds), estimate, index, ""))
 
 

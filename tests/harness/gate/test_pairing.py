@@ -22,7 +22,7 @@ from harness.gate.workers import OneCall
 def test_a_block_is_short_with_the_waits_and_the_setups_of_its_calls(
     cpu_s: float, wall_s: float, whole_s: float, by_cpu: int, by_wall: int
 ) -> None:
-    one = OneCall(cpu_s, wall_s, whole_s, on_gpu=False)
+    one = OneCall(cpu_s, wall_s, whole_s, on_gpu=False, can_fork=True)
     assert [_calls_in_a_block(one, each) for each in (GateCost.CPU, GateCost.WALL)] == [by_cpu, by_wall]
 
 

@@ -69,14 +69,15 @@ def test_no_process_and_no_tree_is_left_after_a_signal(
 
 @pytest.mark.long
 def test_a_slower_tree_is_red_and_what_base_lacks_is_new(tmp_path: Path, environment: dict[str, str]) -> None:
-    names = ("work", "new")
+    names = ("work", "work_from_table", "new")
     tests = "import module\n" + "".join(f"def test_{name}(benchmark): benchmark(module.{name})\n" for name in names)
-    source = "def work():\n    for _ in range({}): pass\n"
+    source = "import functools, time\ndef work():\n    for _ in range({}): pass\n"
+    source += "@functools.cache\ndef table(): time.sleep(0.5)\ndef work_from_table(): return table(), work()\n"
     commit(tmp_path / "project", {"module.py": source.format(300), "test_work.py": tests})
     write(tmp_path / "project", {"module.py": source.format(900) + "def new(): pass\n"})
-    command = [*COMMAND, "--duel-limit", "2"]
+    command = [*COMMAND, "--duel-limit", "2.5"]
     done = subprocess.run(
         command, cwd=tmp_path / "project", env=environment, capture_output=True, text=True, check=False
     )
     assert done.returncode == pytest.ExitCode.TESTS_FAILED, done.stdout + done.stderr
-    assert "1 slower, 1 new." in done.stdout
+    assert "2 slower, 1 new." in done.stdout
