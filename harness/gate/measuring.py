@@ -21,6 +21,7 @@ from harness.machine.environment import Environment
 from harness.machine.lanes import lane
 from harness.rendering import units
 
+_FIRST_PAIRS: Final = PAIRS[2]  # the most that start before the first benchmark; many benchmarks need more than ten
 _CLEAR: Final = (GateVerdict.SLOWER, GateVerdict.SAME, GateVerdict.FASTER)
 Report = Callable[[BenchmarkOutcome], None]
 Compare = Callable[[Sequence[GateBenchmark], Report], dict[str, BenchmarkOutcome]]
@@ -115,7 +116,7 @@ class _Measurements:
         found: dict[str, BenchmarkOutcome] = {}
         if benchmarks:
             with workers(sides, self.rng, self.core, self.cost) as pairs:
-                pairs.start(PAIRS[0])
+                pairs.start(min(PAIRS[0] + len(benchmarks) - 1, _FIRST_PAIRS))
                 for one, following in zip(benchmarks, [*benchmarks[1:], None], strict=True):
                     found[one.name] = self._one(pairs, one, following.name if following else None)
                     report(found[one.name])

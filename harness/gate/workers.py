@@ -168,7 +168,7 @@ Pair = tuple[WorkerProcess, WorkerProcess]
 class Workers:
     """All pairs of one measurement, by their number. A pair starts before it is needed, on the cores `cores`.
 
-    It is timed on `core`. `start_s` are the seconds in which all cores start one pair.
+    It is timed on `core`. `start_s` are the seconds in which all cores start one pair, and `pair_bytes` its memory.
     """
 
     sides: tuple[GateSide, GateSide]
@@ -179,6 +179,7 @@ class Workers:
     all_cores: set[int] | None = None
     pairs: dict[int, Pair] = field(default_factory=dict)
     start_s: float = 0.0
+    pair_bytes: float = 1.0
 
     def start(self, pairs: int) -> None:
         """Start this number of pairs on all cores, and wait until each process has collected the tests.
@@ -187,7 +188,8 @@ class Workers:
         """
         began_s, free = clocks.wall(), _free_memory()
         self._ready([self._start(0)])
-        room = _free_memory() / max(1.0, free - _free_memory())  # pairs as large as the first one
+        self.pair_bytes = max(1.0, free - _free_memory())
+        room = _free_memory() / self.pair_bytes
         self._ready([self._start(number) for number in range(1, min(pairs, 1 + max(0, int(room))))])
         self.start_s = (clocks.wall() - began_s) / len(self.pairs)
 
@@ -231,7 +233,7 @@ class Workers:
         """Start the next pair whose number is below `end`, unless one is still starting, or memory is short."""
         missing = [number for number in range(end) if number not in self.pairs]
         is_starting = any(worker.is_starting() for pair in self.pairs.values() for worker in pair)
-        if missing and not is_starting and _free_memory() > 0:
+        if missing and not is_starting and _free_memory() > self.pair_bytes:
             bind(self._start(missing[0]), self.cores)
 
     def stand(self, number: int, *, later: bool = False) -> tuple[OneCall, OneCall]:
