@@ -82,13 +82,13 @@ class WorkerProcess:
 
     def is_starting(self) -> bool:
         """Return whether the process has not collected the tests yet."""
-        if not self._has_collected and self.child.has_message():
-            self.collect()
-        return not self._has_collected
+        return not (self._has_collected or self.child.has_message())
 
     def is_preparing(self) -> bool:
         """Return whether the process still runs up to a timed call."""
-        return bool(self.item) and (self.is_starting() or not (self._problem or self.child.has_message()))
+        if not self.is_starting():
+            self.collect()
+        return bool(self.item) and not (self._problem or self.child.has_message())
 
     def one_call(self) -> OneCall:
         """Return how long one call takes. Raise `BenchmarkError` if the benchmark never stands at its timed call."""
@@ -291,7 +291,7 @@ class Workers:
         for pair in self.pairs.values():
             bind(pair, self.all_cores)
         all_workers = [worker for pair in self.pairs.values() for worker in pair]
-        end_all([worker.child for worker in all_workers if worker.is_starting()])
+        end_all([worker.child for worker in all_workers if worker.is_starting()])  # they have nothing to tear down
         end_all([worker.child for worker in all_workers], _END_S)
 
 
