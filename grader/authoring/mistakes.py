@@ -8,7 +8,7 @@ import json
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from itertools import combinations
 from pathlib import Path
 from typing import Any, Final
@@ -32,7 +32,7 @@ LONGEST: Final = 2500
 """The most characters of a recorded answer. Test cases with longer answers are no probes."""
 
 NOISE: Final = 8.0
-"""The tolerance of numbers, divided by their change after a change of the input in the last bit.
+"""The tolerance of numbers, divided by their change after changes of the inputs and of each result in the last bit.
 
 Another processor adds numbers in another order, so it makes other rounding errors.
 """
@@ -48,7 +48,8 @@ def recorded(task: Task) -> KnownMistakes:
     tolerances = [draw.tolerance(case) for case in draw.probes]
     if isinstance(task.exam, TensorExam):
         for path, found in zip(task.wrong_answers, probed.values(), strict=True):
-            noise = map(_largest_difference, found, _probed(draw, path, _in_the_last_bit))
+            with _rounds_otherwise():
+                noise = [*map(_largest_difference, found, _probed(draw, path, _in_the_last_bit))]
             tolerances = [max(allowed, NOISE * each) for allowed, each in zip(tolerances, noise, strict=True)]
     probes = sorted(_probes([*probed.values(), _probed(draw, paths.solution(task.lesson))], tolerances))
     return KnownMistakes(
@@ -81,6 +82,25 @@ def write() -> Path:
 def _in_the_last_bit(inputs: Inputs) -> Inputs:
     """Return the inputs with the next larger floats, whose rounding errors are others."""
     return tuple(np.nextafter(each, np.inf) if each.dtype.kind == "f" else each for each in inputs)
+
+
+def _rounds_otherwise() -> AbstractContextManager[object]:
+    """Until the end of the `with` block, make each new float that torch computes larger by a unit in the last place."""
+    import torch  # noqa: PLC0415 - it takes a second
+    from torch.utils._python_dispatch import TorchDispatchMode  # noqa: PLC0415
+    from torch.utils._pytree import tree_map  # noqa: PLC0415
+
+    def larger(found: Any) -> Any:
+        is_float = isinstance(found, torch.Tensor) and (found.is_floating_point() or found.is_complex())
+        return found * (1 + torch.finfo(found.dtype).eps) if is_float else found
+
+    class Mode(TorchDispatchMode):
+        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            found, schema = func(*args, **(kwargs or {})), func._schema  # noqa: SLF001 - torch has no public name for it
+            is_new = not any(each.alias_info for each in schema.returns)
+            return tree_map(larger, found) if is_new else found
+
+    return Mode()
 
 
 def _largest_difference(one: Probed, other: Probed) -> float:

@@ -91,6 +91,14 @@ def test_each_known_submission_is_as_its_file_name_states(task: Task) -> None:
     assert list(surprises(task)) == []
 
 
+def test_a_mistake_in_rounding_is_recognised_on_a_processor_with_other_rounding_errors(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    inverse = torch.fft.irfft
+    monkeypatch.setattr(torch.fft, "irfft", lambda *given: inverse(*given) * (1 - 1e-14))
+    assert list(mistakes.problems(find_task("05_compare", "convolve"))) == []
+
+
 def test_the_same_seed_draws_the_same_scenarios_and_another_seed_draws_others() -> None:
     for task in tasks():
         if not isinstance(task.exam, TensorExam):
