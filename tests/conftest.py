@@ -1,5 +1,6 @@
 """Settings for all tests: they change no file of the user, and a skipped test prints what the machine lacks."""
 
+import gc
 import os
 import shutil
 import signal
@@ -61,6 +62,13 @@ def _own_folders(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.M
     folder.mkdir(parents=True)
     monkeypatch.setenv(FOLDER_VARIABLE, str(folder / "state"))
     monkeypatch.setenv(DIRECTORY_VARIABLE, str(shared(tmp_path_factory) / "lanes"))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _short_collections() -> None:
+    """Hide the objects of earlier tests from the garbage collector, because measurements often collect all garbage."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="module")

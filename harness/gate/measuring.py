@@ -16,7 +16,8 @@ from harness.gate.pairing import MOST_LIMITS, TimedBenchmark, compare
 from harness.gate.settings import GateBenchmark, GateCost, GateSettings, GateSide
 from harness.gate.timed_calls import RUNS_ONCE_S
 from harness.gate.verdicts import PAIRS, measurement_error
-from harness.gate.workers import BenchmarkError, Workers, workers
+from harness.gate.worker_process import BenchmarkError
+from harness.gate.workers import Workers, workers
 from harness.machine.environment import Environment
 from harness.machine.lanes import lane
 from harness.rendering import units
@@ -116,13 +117,16 @@ class _Measurements:
         found: dict[str, BenchmarkOutcome] = {}
         if benchmarks:
             with workers(sides, self.rng, self.core, self.cost) as pairs:
-                pairs.start(min(PAIRS[0] + len(benchmarks) - 1, _FIRST_PAIRS))
+                pairs.start(1)
+                first_pairs = min(PAIRS[0] + len(benchmarks) - 1, _FIRST_PAIRS)
                 for one, following in zip(benchmarks, [*benchmarks[1:], None], strict=True):
-                    found[one.name] = self._one(pairs, one, following.name if following else None)
+                    found[one.name] = self._one(pairs, one, following.name if following else None, first_pairs)
                     report(found[one.name])
         return found
 
-    def _one(self, pairs: Workers, benchmark: GateBenchmark, following: str | None) -> BenchmarkOutcome:
+    def _one(
+        self, pairs: Workers, benchmark: GateBenchmark, following: str | None, first_pairs: int
+    ) -> BenchmarkOutcome:
         began_s, name = time.monotonic(), benchmark.name
         try:
             pairs.begin(0, name, following)
@@ -133,6 +137,7 @@ class _Measurements:
                 pairs.end_unfinished()
                 outcome = BenchmarkOutcome(name, GateVerdict.UNDECIDED, why=_too_long(first_s, needed_s))
             else:
+                pairs.start(first_pairs)  # only now, because the first pair has shown that a benchmark runs
                 later = later_s < first_s / 2
                 outcome = outcome_of(name, compare(pairs, benchmark, following, self.error, self.most, later=later))
         except BenchmarkError as problem:

@@ -20,7 +20,8 @@ from harness.gate.outcomes import GateRound
 from harness.gate.settings import GateBenchmark, GateCost
 from harness.gate.turns import short_turns
 from harness.gate.verdicts import PAIRS, decide, most_pairs
-from harness.gate.workers import OneCall, Pair, Workers, bind
+from harness.gate.worker_process import OneCall
+from harness.gate.workers import Pair, Workers, bind
 from harness.machine import clocks
 from harness.paired.blocks import common_calls
 from harness.paired.decide import Estimate

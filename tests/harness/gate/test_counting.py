@@ -1,6 +1,5 @@
 """Counted costs of a call: its instructions, and the most memory that it needs at one time."""
 
-import gc
 import os
 import shutil
 import subprocess
@@ -57,11 +56,9 @@ def test_fails(benchmark):
 def memory_of(call: Callable[[], object], blocks: int = 4) -> list[float]:
     """Return the memory of a call, counted several times, without the first count."""
     counted = CountedCall(lambda clock: timing_loop(call, clock=clock))
-    gc.freeze()  # otherwise each collection searches all objects of the tests
     try:
         return [float(str(counted.block(GateCost.MEMORY, 1)["counted"])) for _ in range(blocks)][1:]
     finally:
-        gc.unfreeze()
         counted.close()
 
 

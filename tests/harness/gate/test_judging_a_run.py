@@ -13,7 +13,7 @@ from harness.gate.measuring import Report, judge
 from harness.gate.outcomes import BenchmarkOutcome, Change, GateVerdict
 from harness.gate.settings import GateBenchmark
 from harness.gate.verdicts import PAIRS, decide, interval, most_pairs
-from harness.gate.workers import BenchmarkError
+from harness.gate.worker_process import BenchmarkError
 from harness.paired.decide import Estimate
 
 SLOWER, SAME, FASTER, UNDECIDED = GateVerdict.SLOWER, GateVerdict.SAME, GateVerdict.FASTER, GateVerdict.UNDECIDED

@@ -7,7 +7,7 @@ import pytest
 from harness.gate.measuring import _machine
 from harness.gate.pairing import _calls_in_a_block
 from harness.gate.settings import GateCost
-from harness.gate.workers import OneCall
+from harness.gate.worker_process import OneCall
 
 
 @pytest.mark.parametrize(
