@@ -94,13 +94,13 @@ def _rounds_otherwise() -> AbstractContextManager[object]:
         is_float = isinstance(found, torch.Tensor) and (found.is_floating_point() or found.is_complex())
         return found * (1 + torch.finfo(found.dtype).eps) if is_float else found
 
-    class Mode(TorchDispatchMode):
+    class Mode(TorchDispatchMode):  # type: ignore[no-untyped-call]
         def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             found, schema = func(*args, **(kwargs or {})), func._schema  # noqa: SLF001 - torch has no public name for it
             is_new = not any(each.alias_info for each in schema.returns)
             return tree_map(larger, found) if is_new else found
 
-    return Mode()
+    return Mode()  # type: ignore[no-untyped-call]
 
 
 def _largest_difference(one: Probed, other: Probed) -> float:
