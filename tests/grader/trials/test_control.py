@@ -98,6 +98,7 @@ def test_a_void_duel_is_fought_again_until_the_machine_counts_as_too_noisy(
 ) -> None:
     answers = iter(held)
     monkeypatch.setattr(speed, "RULES", QUICK)
+    monkeypatch.setattr(speed, "PAUSES_S", (0.0,) * 3)
     monkeypatch.setattr(speed, "queueing", lambda *_, **__: 0.0)  # other programs on the core make no duel void
     monkeypatch.setattr(control, "judge", lambda *_: Control(1.1, 1.2, 0.05, next(answers)))
     verdict = grade_task(negation(tmp_path), hand_in(AT_ONCE), BARE)
