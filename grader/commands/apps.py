@@ -9,16 +9,15 @@ A command prints its result to standard output and everything else to standard e
        internal error, or if the course's rules need another grading
 """
 
-import runpy
 import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import Annotated, Any, Final
+from typing import Any, Final
 
 import typer
 
 from grader import paths
-from grader.commands import measuring, student
+from grader.commands import passed_on, student
 from grader.commands.options import lesson_names
 from grader.errors import UsageError
 from harness.command_line import Verbs, Version, guarded, lesson_aliases, matches
@@ -64,12 +63,8 @@ def grader_app(verb: str = "") -> typer.Typer:
 def fairclock_app(verb: str = "") -> typer.Typer:
     """Return the commands of `fairclock`. If `verb` is a student's command, leave out those for staff."""
     made = _app("Take lessons, and check, hand in and grade their exercises.")
-    made.command(
-        name="lessons",
-        context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
-        add_help_option=False,  # the lessons have their own --help
-    )(take_lesson)
-    made.command(name="bisect")(measuring.bisect)
+    for name, function in {"lessons": passed_on.take_lesson, "bisect": passed_on.bisect}.items():
+        made.command(name=name, **passed_on.SETTINGS)(function)
     _add_commands(made, verb)
     return made
 
@@ -141,14 +136,3 @@ def options(context: typer.Context, version: Version = False) -> None:
     if context.invoked_subcommand is None:
         print(context.get_help(), file=sys.stderr)
         raise typer.Exit(2)
-
-
-def take_lesson(
-    arguments: Annotated[
-        list[str] | None, typer.Argument(metavar="[LESSON] [OPTIONS]", autocompletion=lesson_names)
-    ] = None,
-) -> int:
-    """List the lessons, or take one lesson: fairclock lessons 4."""
-    sys.argv[1:] = arguments or []
-    runpy.run_module("lessons", run_name="__main__", alter_sys=True)  # the grader does not import lessons
-    return 0

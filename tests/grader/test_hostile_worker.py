@@ -66,7 +66,7 @@ STREAM = (
 )
 
 
-@pytest.mark.parametrize("sequences", [60, pytest.param(2000, marks=pytest.mark.long)])
+@pytest.mark.parametrize("sequences", [60, pytest.param(1000, marks=pytest.mark.long)])
 def test_any_bytes_and_frames_end_in_an_answer_or_a_fault_of_its_own(sequences: int) -> None:
     @settings(max_examples=sequences, deadline=None, suppress_health_check=[HealthCheck.too_slow])
     @given(name=NAMES, stream=STREAM, hangs_up=st.booleans())

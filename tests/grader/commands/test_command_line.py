@@ -94,6 +94,7 @@ SLIPS = {
     "fairclock practise 4 --watch": "It is an option of fairclock check.",
     "fairclock 4 check": "Write a command before the lesson: fairclock check 4",
     "fairclock --hint check 4": "Write options after the command: fairclock check --hint 4",
+    "fairclock bisect good --alow 3% bad -- f()": "Unrecognized arguments: --alow",
     "fairclock check 40": "There are: 01_correct_first",
     "fairclock check nowhere/04_autorange.py": "There is no file",
     "fairclock check 4 own_tme": "Did you mean 09_cprofile.own_time?",

@@ -86,3 +86,11 @@ def test_two_ways_in_one_tree_are_compared(python: Path, project: Path) -> None:
     check = "    assert duel('sum(range(300))', 'sum(range(900))').faster()\n"
     write(project, {"tests/test_ways.py": f"def test_ways(duel):\n{check}"})
     run(python, "-m", "pytest", "tests/test_ways.py", folder=project)
+
+
+def test_the_first_slow_commit_is_found(python: Path, project: Path) -> None:
+    slow = commit(project, {})
+    options = ("--setup", "from gate_example import work", "--", "work(300)")
+    found = run(python.with_name("fairclock-bisect"), f"{slow}~1", slow, *options, folder=project)
+    assert slow in found
+    run(python.with_name("fairclock-bisect"), "nothing", slow, "--", "work(300)", folder=project, code=2)
