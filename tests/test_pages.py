@@ -3,6 +3,7 @@
 import importlib
 import pkgutil
 import re
+from argparse import ArgumentParser
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -13,6 +14,7 @@ from markdown_pages import Command, anchors, commands, inline_code, links
 from grader.commands import serve
 from grader.commands.apps import fairclock_app, grader_app
 from harness.command_line import lesson_aliases, matches
+from harness.gate import bisect_command
 from harness.suite import __main__ as suite
 from lessons.__main__ import app as lessons_app
 from lessons.engine import command as engine_command
@@ -97,6 +99,8 @@ def fault_of(command: Command) -> str:
         return "" if (ROOT / program).is_file() else "no such file"
     if program == "fairclock" and verb in {"lessons", "lesson"}:
         return fault_of(Command("lessons", command.words[1:]))
+    if (program, verb) == ("fairclock", "bisect") or program == "fairclock-bisect":
+        return unknown_options(command, bisect_command.parser(program))
     if program.startswith("lessons.") or (program == "lessons" and re.match(r"\d", verb)):
         lesson = verb or program.partition(".")[2]
         return unknown_options(command, lesson_command()) if matches(lesson, LESSONS) else "no such lesson"
@@ -126,5 +130,7 @@ def unknown_options(command: Command, *known: object) -> str:
 
 
 def options(command: object) -> Iterator[str]:
+    if isinstance(command, ArgumentParser):
+        yield from re.findall(r"--\w+", command.format_help())
     for parameter in getattr(command, "params", ()):
         yield from (*parameter.opts, *parameter.secondary_opts)
