@@ -47,9 +47,10 @@ def recorded(task: Task) -> KnownMistakes:
     probed = {docstring(path): _probed(draw, path) for path in task.wrong_answers}
     tolerances = [draw.tolerance(case) for case in draw.probes]
     if isinstance(task.exam, TensorExam):
-        for path, found in zip(task.wrong_answers, probed.values(), strict=True):
-            with _rounds_otherwise():
-                noise = [*map(_largest_difference, found, _probed(draw, path, _in_the_last_bit))]
+        with _rounds_otherwise():
+            noisy = [_probed(draw, path, _in_the_last_bit) for path in task.wrong_answers]
+        for found, otherwise in zip(probed.values(), noisy, strict=True):
+            noise = map(_largest_difference, found, otherwise)
             tolerances = [max(allowed, NOISE * each) for allowed, each in zip(tolerances, noise, strict=True)]
     probes = sorted(_probes([*probed.values(), _probed(draw, paths.solution(task.lesson))], tolerances))
     return KnownMistakes(

@@ -48,7 +48,7 @@ class Workers:
     pair_bytes: float = 1.0
 
     def start(self, pairs: int) -> None:
-        """Start the pairs below this number that do not run, and wait until they have collected the tests.
+        """Start the first `pairs` pairs, except those that run already, and wait until they have collected the tests.
 
         Nothing is timed meanwhile, so they may use all cores. Fewer pairs are started if memory would become short.
         """
